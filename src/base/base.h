@@ -1,0 +1,46 @@
+/* Words that every room uses. */
+#ifndef BRIO_BASE_BASE_H
+#define BRIO_BASE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* A place or a length in a file, in bytes. Memory is measured in size_t. */
+typedef int64_t brio_off;
+#define BRIO_OFF_MAX INT64_MAX
+
+enum brio_dir {
+    BRIO_READ,
+    BRIO_WRITE
+};
+
+enum brio_wait {
+    BRIO_POLL, /* do what can be done now and return */
+    BRIO_BLOCK /* return when it is done */
+};
+
+static inline brio_off brio_min(brio_off a, brio_off b)
+{
+    return a < b ? a : b;
+}
+
+static inline brio_off brio_max(brio_off a, brio_off b)
+{
+    return a > b ? a : b;
+}
+
+/* a*b into *out; false if it does not fit. */
+static inline bool brio_mul(brio_off a, brio_off b, brio_off *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+static inline bool brio_add(brio_off a, brio_off b, brio_off *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+
+#endif

@@ -1,0 +1,14 @@
+/* Memory whose absence is an error like any other. */
+#ifndef BRIO_BASE_MEM_H
+#define BRIO_BASE_MEM_H
+
+#include "base/base.h"
+
+/* n elements of `size` bytes, zeroed; n or size may be 0 (a unique pointer comes back).
+ * *out is set only on success. */
+BRIO_ERR brio_calloc(size_t n, size_t size, void **out);
+
+/* A copy of a string. */
+BRIO_ERR brio_strdup(const char *s, char **out);
+
+#endif
