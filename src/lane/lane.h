@@ -37,11 +37,6 @@ struct brio_ticket {
     void *state;
 };
 
-enum brio_flush {
-    BRIO_FLUSH_BELOW, /* what was kept back in this lane goes to the system */
-    BRIO_FLUSH_STORE  /* and the system puts it on stable storage */
-};
-
 struct brio_lane_ops {
     /* Starts the access, or does it at once if how is BRIO_BLOCK or the stage has nothing
      * to wait for; a failure is in the ticket. With BRIO_POLL the stage must not make the
@@ -50,7 +45,9 @@ struct brio_lane_ops {
                    struct brio_ticket *ticket);
     /* Looks (BRIO_POLL) or waits (BRIO_BLOCK) whether it is done. */
     void (*reap)(void *self, struct brio_ticket *ticket, enum brio_wait how);
-    BRIO_ERR (*flush)(void *self, enum brio_flush how);
+    /* What was kept back in this lane goes to the system (not yet to stable storage: that
+     * is fs.sync). Collective if the stage says so. */
+    BRIO_ERR (*flush)(void *self);
 };
 
 struct brio_lane {

@@ -1,0 +1,41 @@
+/* One verdict for all ranks: a collective ends well everywhere or nowhere. */
+#ifndef BRIO_COMM_VERDICT_H
+#define BRIO_COMM_VERDICT_H
+
+#include <mpi.h>
+
+#include "base/base.h"
+
+enum { BRIO_VERDICT_SAME = 6 }; /* values that can be compared in the same reduction */
+
+/* An agreement under way. Neither copied nor moved until it is done. */
+struct brio_verdict {
+    enum brio_err mine;
+    int nsame;
+    const char *what[BRIO_VERDICT_SAME];
+    int64_t in[1 + 2 * BRIO_VERDICT_SAME], out[1 + 2 * BRIO_VERDICT_SAME];
+    char text[BRIO_ERR_TEXT]; /* of mine */
+    MPI_Request req;
+};
+
+/* Begins an agreement about `mine`; the text of a failure is this thread's last. */
+void brio_verdict_init(struct brio_verdict *v, enum brio_err mine);
+
+/* Adds a value that must be equal on all ranks; `what` names it in the complaint. */
+void brio_verdict_same(struct brio_verdict *v, const char *what, int64_t value);
+
+/* Collective over comm. One nonblocking reduction. */
+void brio_verdict_start(struct brio_verdict *v, MPI_Comm comm);
+
+/* True when it is over; then *out is BRIO_OK on every rank, or on no rank: a rank with a
+ * failure of its own gets it back, the others BRIO_EPEER with a text that names the rank;
+ * if values differ, those without a failure of their own get BRIO_ENOTSAME. */
+bool brio_verdict_done(struct brio_verdict *v, enum brio_wait how, enum brio_err *out);
+
+/* All in one, blocking: for agreements with nothing to compare. */
+BRIO_ERR brio_agree(MPI_Comm comm, enum brio_err mine);
+
+/* Blocking end of an agreement that has values to compare. */
+BRIO_ERR brio_verdict_settle(struct brio_verdict *v, MPI_Comm comm);
+
+#endif

@@ -1,0 +1,16 @@
+/* Bytes to the system: the last stage of a lane. */
+#ifndef BRIO_FBTL_FBTL_H
+#define BRIO_FBTL_FBTL_H
+
+#include "fs/fs.h"
+#include "lane/lane.h"
+
+struct brio_fbtl {
+    struct brio_module base;
+    BRIO_ERR (*open)(const struct brio_store *store, const void *conf, struct brio_lane *out);
+    void (*close)(struct brio_lane *lane);
+};
+
+extern const struct brio_fbtl brio_fbtl_posix;
+
+#endif

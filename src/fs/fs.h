@@ -1,0 +1,61 @@
+/* Names, sizes, locks, striping: what a file system does with a file as a whole. Its bytes
+ * go through fbtl. No module here knows fbtl; core hands over what open gives. */
+#ifndef BRIO_FS_FS_H
+#define BRIO_FS_FS_H
+
+#include "mod/module.h"
+
+/* What fs gives and fbtl takes. */
+struct brio_store {
+    int fd;            /* the system's descriptor, or -1 if the file system has its own */
+    void *handle;      /* a file system's own handle, or NULL */
+    bool readable;     /* also when the user opened write-only: what the system granted */
+    bool writable;
+    bool local;        /* one page cache for all who access the file (facts.local) */
+    brio_off block_size;
+};
+
+struct brio_layout {
+    int nservers;       /* that the file is spread over; 1 if not striped */
+    int first;          /* server of stripe 0 */
+    brio_off stripe;    /* bytes before the next server; 0 if not striped */
+};
+
+struct brio_fs_open {
+    const char *path; /* without prefix */
+    int amode;        /* MPI's access mode bits */
+    bool create;      /* this rank creates (rank 0 with MPI_MODE_CREATE), others find it */
+    int perm;         /* permissions for creation, umask still applies; -1: 0666 */
+    int nservers;     /* striping asked for at creation, 0: as it comes */
+    brio_off stripe;
+};
+
+enum brio_lock {
+    BRIO_LOCK_NONE,   /* unlock */
+    BRIO_LOCK_SHARED,
+    BRIO_LOCK_EXCLUSIVE
+};
+
+struct brio_fs {
+    struct brio_module base;
+    /* Not collective: core calls it on the creating rank first, then on the others. A file
+     * opened write-only is opened for reading too where the system allows it. */
+    BRIO_ERR (*open)(const struct brio_fs_open *how, const void *conf, void **self,
+                     struct brio_store *store);
+    BRIO_ERR (*close)(void *self);
+    BRIO_ERR (*remove)(const char *path);
+    BRIO_ERR (*get_size)(void *self, brio_off *out);
+    BRIO_ERR (*set_size)(void *self, brio_off size);
+    /* Storage for bytes [0, size) is there afterwards; no byte of data changes; the file is
+     * at least `size` long. */
+    BRIO_ERR (*allocate)(void *self, brio_off size);
+    BRIO_ERR (*sync)(void *self);
+    /* Waits for a lock on [off, off+len) against all other opens of the file, in this
+     * process too. */
+    BRIO_ERR (*lock)(void *self, enum brio_lock how, brio_off off, brio_off len);
+    BRIO_ERR (*layout)(void *self, struct brio_layout *out);
+};
+
+extern const struct brio_fs brio_fs_ufs;
+
+#endif

@@ -1,0 +1,23 @@
+/* One selection for all frameworks: the highest priority wins, ties by name. */
+#ifndef BRIO_MOD_SELECT_H
+#define BRIO_MOD_SELECT_H
+
+#include "mod/module.h"
+#include "mod/settings.h"
+
+/* A module that has been chosen for a file, with its settings filled in. */
+struct brio_chosen {
+    const struct brio_module *module;
+    void *conf; /* module->conf_size bytes, ours; NULL if 0 */
+    int priority;
+    bool forced;
+};
+
+/* Asks each of the n modules. If `forced` names one (not NULL and not ""), only that one is
+ * asked, and it is an error if it is unknown or cannot serve. */
+BRIO_ERR brio_select(enum brio_framework framework, const struct brio_module *const *modules,
+                     size_t n, const struct brio_facts *facts, const struct brio_settings *s,
+                     struct brio_chosen *out);
+void brio_chosen_free(struct brio_chosen *chosen);
+
+#endif

@@ -1,0 +1,29 @@
+/* The shared file pointer: one number, in etypes of the view, that all ranks of an open
+ * share. Modules never move file data of their own accord. */
+#ifndef BRIO_SHAREDFP_SHAREDFP_H
+#define BRIO_SHAREDFP_SHAREDFP_H
+
+#include <mpi.h>
+
+#include "mod/module.h"
+
+struct brio_sharedfp_env {
+    MPI_Comm comm;
+    const char *path;
+};
+
+struct brio_sharedfp {
+    struct brio_module base;
+    /* Collective; cheap, for most files never use the pointer. It starts at 0. */
+    BRIO_ERR (*open)(const struct brio_sharedfp_env *env, const void *conf, void **self);
+    /* Fetch and add, by one rank on its own: *old is the value before. n == 0 reads. */
+    BRIO_ERR (*add)(void *self, brio_off n, brio_off *old);
+    /* By one rank, while no other uses the pointer (between two agreements). */
+    BRIO_ERR (*set)(void *self, brio_off value);
+    /* Collective. */
+    void (*close)(void *self);
+};
+
+extern const struct brio_sharedfp brio_sharedfp_sm;
+
+#endif
