@@ -89,8 +89,7 @@ static BRIO_ERR ask(MPI_Comm comm, struct brio_nodes **out)
         return err;
     }
     PMPI_Allgather(&leader, 1, MPI_INT, leaders, 1, MPI_INT, comm);
-    *nodes = (struct brio_nodes){
-        .nranks = nranks, .rank = rank, .node_of = leaders, .refs = 1};
+    *nodes = (struct brio_nodes){.nranks = nranks, .rank = rank, .node_of = leaders, .refs = 1};
     number_nodes(nodes, leaders + nranks);
     *out = nodes;
     return BRIO_OK;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,8 @@ BRIO_ERR brio_page_take(struct brio_page_ref *ref, struct brio_page_slot **out)
     while (!err && slot < SLOTS && taken[slot])
         slot++;
     if (!err && slot == SLOTS)
-        err = brio_fail(BRIO_ENOMEM, "more than %d shared file pointers at one time", SLOTS - 1);
+        err =
+            brio_fail(BRIO_ENOMEM, "more than %d shared file pointers at one time", SLOTS - 1);
     if (!err) {
         taken[slot] = true;
         atomic_store(&own.slots[slot].value, 0);

@@ -35,8 +35,8 @@ static int64_t cast_vote(enum brio_err mine, MPI_Comm comm)
 void brio_verdict_start(struct brio_verdict *v, MPI_Comm comm)
 {
     v->in[0] = cast_vote(v->mine, comm);
-    if (PMPI_Iallreduce(v->in, v->out, 1 + 2 * v->nsame, MPI_INT64_T, MPI_MAX, comm,
-                        &v->req) != MPI_SUCCESS) {
+    if (PMPI_Iallreduce(v->in, v->out, 1 + 2 * v->nsame, MPI_INT64_T, MPI_MAX, comm, &v->req) !=
+        MPI_SUCCESS) {
         v->req = MPI_REQUEST_NULL;
         v->out[0] = (int64_t)BRIO_EINTERN << 32;
     }

@@ -6,7 +6,9 @@
 
 #include "base/base.h"
 
-enum { BRIO_VERDICT_SAME = 6 }; /* values that can be compared in the same reduction */
+enum {
+    BRIO_VERDICT_SAME = 6
+}; /* values that can be compared in the same reduction */
 
 /* An agreement under way. Neither copied nor moved until it is done. */
 struct brio_verdict {

@@ -27,8 +27,8 @@ void *brio_file_tag(const struct brio_file *f);
 /* ---- Whole files: core/open.c, core/manage.c ------------------------------------------ */
 
 BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info info,
-                        struct brio_file **out);         /* collective */
-BRIO_ERR brio_file_close(struct brio_file *f);            /* collective; f is gone anyway */
+                        struct brio_file **out); /* collective */
+BRIO_ERR brio_file_close(struct brio_file *f);   /* collective; f is gone anyway */
 BRIO_ERR brio_file_delete(const char *path, MPI_Info info);
 BRIO_ERR brio_file_set_size(struct brio_file *f, brio_off size);    /* collective */
 BRIO_ERR brio_file_preallocate(struct brio_file *f, brio_off size); /* collective */

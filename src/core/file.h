@@ -36,13 +36,13 @@ struct brio_file {
 
     struct brio_view view;
 
-    pthread_mutex_t lock;     /* guards what follows, and the view while it changes */
-    pthread_cond_t idle;      /* signalled when an operation leaves the queue */
-    brio_off pointer;         /* individual file pointer, in etypes */
+    pthread_mutex_t lock;         /* guards what follows, and the view while it changes */
+    pthread_cond_t idle;          /* signalled when an operation leaves the queue */
+    brio_off pointer;             /* individual file pointer, in etypes */
     struct brio_op *first, *last; /* collectives under way, in the order they were begun */
-    int nactive;              /* all nonblocking operations under way */
-    struct brio_op *split;    /* the split collective between begin and end */
-    pthread_mutex_t atomic_lock; /* one thread at a time in atomic mode */
+    int nactive;                  /* all nonblocking operations under way */
+    struct brio_op *split;        /* the split collective between begin and end */
+    pthread_mutex_t atomic_lock;  /* one thread at a time in atomic mode */
 };
 
 /* The casts that the doors leave to core. */

@@ -11,8 +11,8 @@ struct brio_view {
     brio_off disp;
     MPI_Datatype etype, filetype; /* our own duplicates, or named types */
     const struct brio_datarep *rep;
-    brio_off etype_size;          /* data bytes of an etype in the file */
-    struct brio_map *map;         /* the filetype in the file */
+    brio_off etype_size;  /* data bytes of an etype in the file */
+    struct brio_map *map; /* the filetype in the file */
 };
 
 #endif

@@ -1,5 +1,6 @@
 /* Collective access. A module is `start` and `step`: blocking, nonblocking and split
- * collectives are the same code, driven differently. */
+ * collectives are the same code, driven differently. Core keeps the operations of a file in
+ * the order they were begun, which is the same on all ranks, and runs one after the other. */
 #ifndef BRIO_FCOLL_FCOLL_H
 #define BRIO_FCOLL_FCOLL_H
 
@@ -9,7 +10,7 @@
 #include "mod/module.h"
 
 struct brio_coll_env {
-    MPI_Comm comm;               /* Brio's own; one collective at a time runs on it */
+    MPI_Comm comm;                /* Brio's own; one collective at a time runs on it */
     const struct brio_lane *lane; /* to the file, for this rank */
 };
 
@@ -17,15 +18,15 @@ struct brio_fcoll {
     struct brio_module base;
     /* Collective, at every set_view. */
     BRIO_ERR (*open)(const struct brio_coll_env *env, const void *conf, void **self);
-    /* Collective. `mine` is what this rank already knows to be wrong: it takes part with
-     * nothing to move, and the verdict tells the others. The io, and what it points to,
-     * stay valid until the operation is done. A failure here is local and only for want of
-     * memory: it, too, must reach the verdict, so *op is always set. */
-    void (*start)(void *self, const struct brio_io *io, enum brio_err mine, void **op);
-    /* Advances; *done when it is over, and then `op` is gone and *out holds this rank's
-     * count and the verdict: BRIO_OK on all ranks or on none. */
-    void (*step)(void *self, void *op, enum brio_wait how, bool *done,
-                 struct brio_result *out);
+    /* Collective; one operation at a time. `mine` is what this rank already knows to be
+     * wrong (its text is this thread's last): it takes part with nothing to move, and the
+     * verdict tells the others. The io, and what it points to, stay valid until the
+     * operation is done. With BRIO_BLOCK the caller is going to wait for it at once. Fails
+     * never: want of memory, too, must reach the verdict. */
+    void (*start)(void *self, const struct brio_io *io, enum brio_err mine, enum brio_wait how);
+    /* Advances it; *done when it is over, and then *out holds this rank's count and the
+     * verdict: BRIO_OK on all ranks or on none. */
+    void (*step)(void *self, enum brio_wait how, bool *done, struct brio_result *out);
     void (*close)(void *self);
 };
 

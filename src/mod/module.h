@@ -7,18 +7,18 @@
 /* What is known about a file and its ranks. Asked from the system on rank 0 and sent to
  * all, so that every rank answers every query alike. Plain data: no pointers. */
 struct brio_facts {
-    int nranks;          /* of the communicator of the open */
-    int nnodes;          /* that they run on */
-    int max_per_node;    /* ranks on the fullest node */
-    bool attach;         /* every rank can map memory of rank 0 (then nnodes is 1) */
+    int nranks;           /* of the communicator of the open */
+    int nnodes;           /* that they run on */
+    int max_per_node;     /* ranks on the fullest node */
+    bool attach;          /* every rank can map memory of rank 0 (then nnodes is 1) */
     bool thread_multiple; /* MPI may be called from any thread */
-    int amode;           /* MPI's access mode bits */
-    bool exists;         /* before the open */
-    bool local;          /* a file system of this kernel alone: one page cache for all */
-    long fs_type;        /* statfs f_type of the file or its directory */
-    brio_off block_size; /* preferred by the file system */
-    char fs_name[16];    /* "ext4", "tmpfs", ... or the number in hex */
-    char prefix[16];     /* the known "name:" that the user wrote before the path, or "" */
+    int amode;            /* MPI's access mode bits */
+    bool exists;          /* before the open */
+    bool local;           /* a file system of this kernel alone: one page cache for all */
+    long fs_type;         /* statfs f_type of the file or its directory */
+    brio_off block_size;  /* preferred by the file system */
+    char fs_name[16];     /* "ext4", "tmpfs", ... or the number in hex */
+    char prefix[16];      /* the known "name:" that the user wrote before the path, or "" */
 };
 
 /* What a setting may hold; the type of the field in the module's own struct. */
@@ -31,7 +31,9 @@ enum brio_hint_kind {
     BRIO_HINT_TEXT    /* char[BRIO_HINT_MAX] */
 };
 
-enum { BRIO_HINT_MAX = 128 };
+enum {
+    BRIO_HINT_MAX = 128
+};
 
 enum brio_switch {
     BRIO_OFF_NEVER,
@@ -43,14 +45,14 @@ enum brio_switch {
  * MPI's limit for info keys); the environment name is BRIO_ and the name in capitals. */
 struct brio_hint {
     const char *name;
-    const char *aliases;  /* other spellings, separated by spaces, or NULL */
+    const char *aliases; /* other spellings, separated by spaces, or NULL */
     enum brio_hint_kind kind;
-    size_t offset;        /* offsetof the field in the module's struct */
-    const char *def;      /* the default, as text */
-    brio_off min, max;    /* for BYTES and INT; both 0: not negative */
-    const char *choices;  /* for CHOICE: names separated by spaces */
-    bool same;            /* must be equal on all ranks */
-    const char *help;     /* one sentence */
+    size_t offset;       /* offsetof the field in the module's struct */
+    const char *def;     /* the default, as text */
+    brio_off min, max;   /* for BYTES and INT; both 0: not negative */
+    const char *choices; /* for CHOICE: names separated by spaces */
+    bool same;           /* must be equal on all ranks */
+    const char *help;    /* one sentence */
 };
 
 /* First member of every module. Module objects are const. */

@@ -5,11 +5,13 @@
 
 #include <mpi.h>
 
+#include "comm/page.h"
 #include "mod/module.h"
 
 struct brio_sharedfp_env {
     MPI_Comm comm;
     const char *path;
+    struct brio_page_slot *slot; /* memory of rank 0 that all ranks map, or NULL */
 };
 
 struct brio_sharedfp {
