@@ -1,0 +1,49 @@
+/* Preloaded into MPICH programs by test/run: MPICH over UCX busy-waits, which is hopeless
+ * with more ranks than cores. This wraps the one function that its waiting loops call, and
+ * gives the core away when there was nothing to do. It touches no MPI call. */
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <time.h>
+
+enum {
+    IDLE_BEFORE_NAP = 2000,
+    NAP_NS = 50000
+};
+
+typedef unsigned progress_fn(void *worker);
+
+/* libucp is not in the scope of RTLD_NEXT where MPI was loaded later with dlopen (Python). */
+static progress_fn *find_progress(void)
+{
+    void *found = dlsym(RTLD_NEXT, "ucp_worker_progress");
+    if (!found) {
+        void *ucp = dlopen("libucp.so.0", RTLD_NOLOAD | RTLD_LAZY);
+        found = ucp ? dlsym(ucp, "ucp_worker_progress") : NULL;
+    }
+    return (progress_fn *)found;
+}
+
+__attribute__((visibility("default"))) unsigned ucp_worker_progress(void *worker)
+{
+    static _Atomic(progress_fn *) progress;
+    static _Thread_local unsigned idle;
+
+    progress_fn *next = atomic_load_explicit(&progress, memory_order_acquire);
+    if (!next) {
+        next = find_progress();
+        if (!next)
+            return 0;
+        atomic_store_explicit(&progress, next, memory_order_release);
+    }
+    unsigned done = next(worker);
+    if (done) {
+        idle = 0;
+    } else if (++idle < IDLE_BEFORE_NAP) {
+        sched_yield();
+    } else {
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    }
+    return done;
+}
