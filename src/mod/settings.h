@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include "mod/hint.h"
 #include "mod/module.h"
 
 struct brio_settings; /* name -> (value, where from) */
@@ -29,13 +30,7 @@ const char *brio_settings_get(const struct brio_settings *s, const char *name);
 BRIO_ERR brio_settings_fill(const struct brio_settings *s, const struct brio_hint *hints,
                             void *conf);
 
-/* The value in force, as text, for MPI_File_get_info and `brio info`. */
-void brio_hint_show(const struct brio_hint *hint, const void *conf, char *out, size_t size);
-
-/* A number that is equal on two ranks if all values of hints marked `same` are equal there. */
-uint64_t brio_settings_hash_same(const struct brio_hint *hints, const void *conf);
-
-/* Every name that was set but that no table knows; for reporting. Calls fn for each. */
+/* Calls fn for every name that is set. */
 void brio_settings_each(const struct brio_settings *s,
                         void (*fn)(void *arg, const char *name, const char *value,
                                    const char *origin),
