@@ -13,12 +13,11 @@ struct brio_chosen {
     bool forced;
 };
 
-*asked, and it is an error if it is unknown or
-            cannot serve.* / BRIO_ERR brio_select(enum brio_framework framework,
-                                                  const struct brio_module *const *modules,
-                                                  size_t n, const struct brio_facts *facts,
-                                                  const struct brio_settings *s,
-                                                  struct brio_chosen *out);
+/* Asks each of the n modules. If a setting of the framework's name names one, only that one
+ * is asked, and it is an error if it is unknown or cannot serve. */
+BRIO_ERR brio_select(enum brio_framework framework, const struct brio_module *const *modules,
+                     size_t n, const struct brio_facts *facts, const struct brio_settings *s,
+                     struct brio_chosen *out);
 void brio_chosen_free(struct brio_chosen *chosen);
 
 #endif
