@@ -7,8 +7,15 @@
 
 #include "lane/lane.h"
 
+/* One side: where its cursor is, and what is left of the run that it gave last. */
+struct brio_walk_side {
+    struct brio_cursor cursor;
+    struct brio_run run;
+    brio_off into; /* bytes of the run's first piece already handed out */
+};
+
 struct brio_walk {
-    struct brio_cursor file, mem;
+    struct brio_walk_side file, mem;
     const struct brio_io *io;
     brio_off left; /* data bytes not yet handed out */
 };

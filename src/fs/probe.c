@@ -1,0 +1,125 @@
+/* File system kinds by statfs, and the prefixes that select one. */
+#include "fs/probe.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+/* Mappable are those that never need new space for a page that was dirty once: btrfs, f2fs
+ * and bcachefs write every change to a new place, and a page that was cleaned in between can
+ * meet a full disk at a store, which is a signal and not an error. ZFS keeps a second copy
+ * of mapped pages. Overlay files that are open for writing are files of the upper layer,
+ * which cannot be a network's. */
+static const struct brio_fs_kind kinds[] = {
+    {0xef53, "ext4", true, true},
+    {0x58465342, "xfs", true, true},
+    {0x01021994, "tmpfs", true, true},
+    {0x858458f6, "ramfs", true, true},
+    {0x794c7630, "overlay", true, true},
+    {0x9123683e, "btrfs", true, false},
+    {0xf2f52010, "f2fs", true, false},
+    {0xca451a4e, "bcachefs", true, false},
+    {0x2fc12fc1, "zfs", true, false},
+    {0x3153464a, "jfs", true, false},
+    {0x52654973, "reiserfs", true, false},
+    {0x4d44, "vfat", true, false},
+    {0x2011bab0, "exfat", true, false},
+    {0x7366746e, "ntfs3", true, false},
+    {0x6969, "nfs", false, false},
+    {0x65735546, "fuse", false, false},
+    {0x6a656a63, "virtiofs", false, false},
+    {0x0bd00bd0, "lustre", false, false},
+    {0x00c36400, "ceph", false, false},
+    {0x47504653, "gpfs", false, false},
+    {0x20030528, "pvfs2", false, false},
+    {0x19830326, "beegfs", false, false},
+    {0xaad7aaea, "panfs", false, false},
+    {0x517b, "smb", false, false},
+    {0xff534d42, "cifs", false, false},
+    {0xfe534d42, "smb2", false, false},
+    {0x01021997, "9p", false, false},
+    {0x5346414f, "afs", false, false},
+    {0x7461636f, "ocfs2", false, false},
+    {0x01161970, "gfs2", false, false},
+};
+
+/* Brio's own and those that ROMIO understands. */
+static const char *const prefixes[] = {
+    "ufs",    "nfs",    "lustre", "gpfs",  "pvfs",   "pvfs2",  "ceph", "panfs", "xfs",
+    "testfs", "beegfs", "daos",   "piofs", "quobytefs", "ime", "nvfs", "sfs",   "hfs",
+};
+
+const char *brio_fs_split(const char *path, char prefix[16])
+{
+    prefix[0] = '\0';
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        size_t n = strlen(prefixes[i]);
+        if (strncmp(path, prefixes[i], n) == 0 && path[n] == ':') {
+            snprintf(prefix, 16, "%s", prefixes[i]);
+            return path + n + 1;
+        }
+    }
+    return path;
+}
+
+const struct brio_fs_kind *brio_fs_kind(long type)
+{
+    /* The numbers have 32 bits; what a long makes of the highest one differs. */
+    unsigned long number = (unsigned long)type & 0xffffffffu;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].type == number)
+            return &kinds[i];
+    return NULL;
+}
+
+static int ask(const char *path, struct statfs *out)
+{
+    int failed;
+    do
+        failed = statfs(path, out);
+    while (failed && errno == EINTR);
+    return failed;
+}
+
+/* The directory that `path` is in, for a file that is not there yet. */
+static int ask_directory(const char *path, struct statfs *out)
+{
+    char dir[4096];
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) : 0;
+    if (!slash)
+        return ask(".", out);
+    if (n >= sizeof dir)
+        return -1;
+    memcpy(dir, path, n);
+    dir[n] = '\0';
+    return ask(n ? dir : "/", out);
+}
+
+void brio_fs_probe(const char *path, struct brio_facts *facts)
+{
+    struct stat st;
+    struct statfs fs;
+    facts->exists = stat(path, &st) == 0;
+    facts->local = false;
+    facts->fs_type = 0;
+    facts->block_size = 4096;
+    memset(facts->fs_name, 0, sizeof facts->fs_name); /* facts are compared and hashed whole */
+    if (ask(path, &fs) && ask_directory(path, &fs)) {
+        strcpy(facts->fs_name, "unknown");
+        return;
+    }
+    const struct brio_fs_kind *kind = brio_fs_kind((long)fs.f_type);
+    facts->fs_type = (long)fs.f_type;
+    if (fs.f_bsize > 0)
+        facts->block_size = (brio_off)fs.f_bsize;
+    if (kind) {
+        facts->local = kind->local;
+        strcpy(facts->fs_name, kind->name);
+    } else {
+        snprintf(facts->fs_name, sizeof facts->fs_name, "0x%lx",
+                 (unsigned long)fs.f_type & 0xffffffffu);
+    }
+}

@@ -1,0 +1,27 @@
+/* What can be known about a name before the file is opened. Looks, never touches. */
+#ifndef BRIO_FS_PROBE_H
+#define BRIO_FS_PROBE_H
+
+#include "mod/module.h"
+
+/* The path behind a known "name:" (ufs:, nfs:, lustre:, ...), which is put into `prefix`, or
+ * the path itself and prefix "". A colon behind any other word belongs to the file's name. */
+const char *brio_fs_split(const char *path, char prefix[16]);
+
+/* Fills exists, local, fs_type, fs_name and block_size for a path without prefix; the other
+ * facts stay as they are. Where neither the file nor its directory can be reached, fs_name
+ * is "unknown", and the open will say why. */
+void brio_fs_probe(const char *path, struct brio_facts *facts);
+
+/* What a number from statfs says. */
+struct brio_fs_kind {
+    unsigned long type;
+    char name[16];
+    bool local;    /* only this kernel writes to it: one page cache for all who access a file */
+    bool mappable; /* see struct brio_store */
+};
+
+/* NULL if the number is not known; then nothing is promised. */
+const struct brio_fs_kind *brio_fs_kind(long type);
+
+#endif
