@@ -2,12 +2,13 @@
  * its maximum and the maximum of its complement (which is the complement of the minimum). */
 #include "comm/verdict.h"
 
-#include <stdio.h>
+#include "comm/real.h"
 
 void brio_verdict_init(struct brio_verdict *v, enum brio_err mine)
 {
     v->mine = mine;
     v->nsame = 0;
+    v->most = 0;
     v->req = MPI_REQUEST_NULL;
     if (mine)
         brio_err_save(v->text);
@@ -18,8 +19,8 @@ void brio_verdict_same(struct brio_verdict *v, const char *what, int64_t value)
     if (v->nsame == BRIO_VERDICT_SAME)
         return;
     v->what[v->nsame] = what;
-    v->in[1 + 2 * v->nsame] = value;
-    v->in[2 + 2 * v->nsame] = ~value;
+    v->in[2 + 2 * v->nsame] = value;
+    v->in[3 + 2 * v->nsame] = ~value;
     v->nsame++;
 }
 
@@ -35,16 +36,19 @@ static int64_t cast_vote(enum brio_err mine, MPI_Comm comm)
 void brio_verdict_start(struct brio_verdict *v, MPI_Comm comm)
 {
     v->in[0] = cast_vote(v->mine, comm);
-    if (PMPI_Iallreduce(v->in, v->out, 1 + 2 * v->nsame, MPI_INT64_T, MPI_MAX, comm, &v->req) !=
+    v->in[1] = v->most;
+    if (PMPI_Iallreduce(v->in, v->out, 2 + 2 * v->nsame, MPI_INT64_T, MPI_MAX, comm, &v->req) !=
         MPI_SUCCESS) {
         v->req = MPI_REQUEST_NULL;
         v->out[0] = (int64_t)BRIO_EINTERN << 32;
+        v->out[1] = v->most;
     }
 }
 
 /* What the reduction says, for this rank. */
-static enum brio_err judge(const struct brio_verdict *v)
+static enum brio_err judge(struct brio_verdict *v)
 {
+    v->most = v->out[1];
     if (v->mine) {
         brio_err_restore(v->text);
         return v->mine;
@@ -55,7 +59,7 @@ static enum brio_err judge(const struct brio_verdict *v)
                          brio_err_name(theirs));
     }
     for (int i = 0; i < v->nsame; i++)
-        if (v->out[1 + 2 * i] != ~v->out[2 + 2 * i])
+        if (v->out[2 + 2 * i] != ~v->out[3 + 2 * i])
             return brio_fail(BRIO_ENOTSAME, "%s differs between ranks", v->what[i]);
     return BRIO_OK;
 }
@@ -65,9 +69,9 @@ bool brio_verdict_done(struct brio_verdict *v, enum brio_wait how, enum brio_err
     int done = 1;
     if (v->req != MPI_REQUEST_NULL) {
         if (how == BRIO_BLOCK)
-            PMPI_Wait(&v->req, MPI_STATUS_IGNORE);
+            brio_real_wait(&v->req);
         else
-            PMPI_Test(&v->req, &done, MPI_STATUS_IGNORE);
+            done = brio_real_test(&v->req);
     }
     if (done)
         *out = judge(v);
@@ -77,7 +81,8 @@ bool brio_verdict_done(struct brio_verdict *v, enum brio_wait how, enum brio_err
 BRIO_ERR brio_verdict_settle(struct brio_verdict *v, MPI_Comm comm)
 {
     v->in[0] = cast_vote(v->mine, comm);
-    if (PMPI_Allreduce(v->in, v->out, 1 + 2 * v->nsame, MPI_INT64_T, MPI_MAX, comm) !=
+    v->in[1] = v->most;
+    if (PMPI_Allreduce(v->in, v->out, 2 + 2 * v->nsame, MPI_INT64_T, MPI_MAX, comm) !=
         MPI_SUCCESS)
         return brio_fail(BRIO_EINTERN, "MPI_Allreduce failed");
     return judge(v);
@@ -88,4 +93,19 @@ BRIO_ERR brio_agree(MPI_Comm comm, enum brio_err mine)
     struct brio_verdict v;
     brio_verdict_init(&v, mine);
     return brio_verdict_settle(&v, comm);
+}
+
+BRIO_ERR brio_follow(MPI_Comm comm, enum brio_err mine)
+{
+    struct {
+        int err;
+        char text[BRIO_ERR_TEXT];
+    } word = {.err = (int)mine};
+    if (mine)
+        brio_err_save(word.text);
+    if (PMPI_Bcast(&word, sizeof word, MPI_BYTE, 0, comm) != MPI_SUCCESS)
+        return brio_fail(BRIO_EINTERN, "MPI_Bcast failed");
+    if (word.err)
+        brio_err_restore(word.text);
+    return (enum brio_err)word.err;
 }

@@ -13,14 +13,16 @@ enum {
 /* An agreement under way. Neither copied nor moved until it is done. */
 struct brio_verdict {
     enum brio_err mine;
+    int64_t most; /* in: this rank's; out: the largest of all ranks' */
     int nsame;
     const char *what[BRIO_VERDICT_SAME];
-    int64_t in[1 + 2 * BRIO_VERDICT_SAME], out[1 + 2 * BRIO_VERDICT_SAME];
+    int64_t in[2 + 2 * BRIO_VERDICT_SAME], out[2 + 2 * BRIO_VERDICT_SAME];
     char text[BRIO_ERR_TEXT]; /* of mine */
     MPI_Request req;
 };
 
-/* Begins an agreement about `mine`; the text of a failure is this thread's last. */
+/* Begins an agreement about `mine`; the text of a failure is this thread's last. v->most is
+ * 0 and may be set before the start. */
 void brio_verdict_init(struct brio_verdict *v, enum brio_err mine);
 
 /* Adds a value that must be equal on all ranks; `what` names it in the complaint. */
@@ -39,5 +41,8 @@ BRIO_ERR brio_agree(MPI_Comm comm, enum brio_err mine);
 
 /* Blocking end of an agreement that has values to compare. */
 BRIO_ERR brio_verdict_settle(struct brio_verdict *v, MPI_Comm comm);
+
+/* What rank 0 did alone for all: its code and text become everybody's. */
+BRIO_ERR brio_follow(MPI_Comm comm, enum brio_err mine);
 
 #endif
