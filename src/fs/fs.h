@@ -7,20 +7,20 @@
 
 /* What fs gives and fbtl takes. */
 struct brio_store {
-    int fd;            /* the system's descriptor, or -1 if the file system has its own */
-    void *handle;      /* a file system's own handle, or NULL */
-    bool readable;     /* also when the user opened write-only: what the system granted */
+    int fd;        /* the system's descriptor, or -1 if the file system has its own */
+    void *handle;  /* a file system's own handle, or NULL */
+    bool readable; /* also when the user opened write-only: what the system granted */
     bool writable;
-    bool local;        /* one page cache for all who access the file (facts.local) */
-    bool mappable;     /* a shared mapping is the file itself, and a page of it that could be
-                        * had once stays good: stores to it cannot fail for want of space */
+    bool local;    /* one page cache for all who access the file (facts.local) */
+    bool mappable; /* a shared mapping is the file itself, and a page of it that could be
+                    * had once stays good: stores to it cannot fail for want of space */
     brio_off block_size;
 };
 
 struct brio_layout {
-    int nservers;       /* that the file is spread over; 1 if not striped */
-    int first;          /* server of stripe 0 */
-    brio_off stripe;    /* bytes before the next server; 0 if not striped */
+    int nservers;    /* that the file is spread over; 1 if not striped */
+    int first;       /* server of stripe 0 */
+    brio_off stripe; /* bytes before the next server; 0 if not striped */
 };
 
 struct brio_fs_open {
@@ -33,7 +33,7 @@ struct brio_fs_open {
 };
 
 enum brio_lock {
-    BRIO_LOCK_NONE,   /* unlock */
+    BRIO_LOCK_NONE, /* unlock */
     BRIO_LOCK_SHARED,
     BRIO_LOCK_EXCLUSIVE
 };
@@ -42,8 +42,8 @@ struct brio_fs {
     struct brio_module base;
     /* Not collective: core calls it on the creating rank first, then on the others. A file
      * opened write-only is opened for reading too where the system allows it. */
-    BRIO_ERR (*open)(const struct brio_fs_open *how, const void *conf, void **self,
-                     struct brio_store *store);
+    BRIO_ERR (*open)
+    (const struct brio_fs_open *how, const void *conf, void **self, struct brio_store *store);
     BRIO_ERR (*close)(void *self);
     BRIO_ERR (*remove)(const char *path);
     BRIO_ERR (*get_size)(void *self, brio_off *out);

@@ -33,8 +33,8 @@ static inline void advance(struct brio_walk_side *side, brio_off n)
     if (side->into < side->run.len)
         return;
     side->into = 0;
-    side->run.off += side->run.stride;
-    side->run.count--;
+    if (--side->run.count > 0)
+        side->run.off += side->run.stride;
 }
 
 bool brio_walk_next(struct brio_walk *walk, brio_off max_bytes, int max_iov, struct iovec *iov,

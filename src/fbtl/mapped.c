@@ -1,0 +1,62 @@
+/* Writing many small pieces through a shared mapping: the processor stores the data bytes
+ * and nothing else, so that, unlike read-modify-write, it needs no lock against others who
+ * write between them. Blocks of the file are had before the first store, by a call that
+ * fails where a store would be a signal. What remains is the case that someone truncates the
+ * file in the middle of an access, which MPI forbids and other programs should not do. */
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fbtl/move.h"
+#include "type/pack.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* A mapping reaches only to the end of the file, so the last byte of the data goes first,
+ * in the plain way. Not by ftruncate: another rank may just have made the file longer. */
+static bool reach(int fd, const struct brio_io *io, brio_off hi)
+{
+    struct stat st;
+    if (fstat(fd, &st))
+        return false;
+    if (st.st_size >= hi)
+        return true;
+    brio_off at = brio_map_offset(io->mem, io->mem_pos + io->bytes - 1);
+    return pwrite(fd, (const char *)io->buf + at, 1, hi - 1) == 1;
+}
+
+/* All pages present and writable, or an error. */
+static bool populate(void *map, size_t len)
+{
+    int failed;
+    do
+        failed = madvise(map, len, MADV_POPULATE_WRITE);
+    while (failed && (errno == EINTR || errno == EAGAIN));
+    return !failed;
+}
+
+bool brio_move_mapped(int fd, const struct brio_io *io, brio_off lo, brio_off hi)
+{
+    struct brio_cursor file, mem;
+    brio_off page = sysconf(_SC_PAGESIZE);
+    brio_off start = lo - lo % page;
+    size_t len = (size_t)(hi - start);
+    if (!reach(fd, io, hi))
+        return false;
+    void *map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, start);
+    if (map == MAP_FAILED)
+        return false;
+    bool good = populate(map, len);
+    if (good) {
+        brio_cursor_init(&file, io->file, io->pos);
+        brio_cursor_init(&mem, io->mem, io->mem_pos);
+        /* Where offset 0 of the pattern would be mapped; a number, for it may be nowhere. */
+        uintptr_t origin = (uintptr_t)map + (uintptr_t)(io->base - start);
+        brio_copy((void *)origin, &file, io->buf, &mem, io->bytes);
+    }
+    munmap(map, len);
+    return good;
+}

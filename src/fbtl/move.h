@@ -1,0 +1,21 @@
+/* The system calls of fbtl/posix: they loop until all is moved, or the file ends, or the
+ * system refuses. */
+#ifndef BRIO_FBTL_MOVE_H
+#define BRIO_FBTL_MOVE_H
+
+#include "lane/lane.h"
+
+/* `len` bytes at `addr`, from or to offset `off`. */
+struct brio_result brio_move_flat(int fd, enum brio_dir dir, void *addr, brio_off off,
+                                  brio_off len);
+
+/* Any access, by vectored calls: one for each stretch of the file. */
+struct brio_result brio_move_stretches(int fd, const struct brio_io *io);
+
+/* Writes an access whose data lie in [lo, hi) of the file through a shared mapping, which
+ * touches no other byte. False if that is not possible here or now; nothing is lost then,
+ * though bytes of the access may have been written: write it by stretches, which tells what
+ * is wrong. The descriptor must be readable and writable. */
+bool brio_move_mapped(int fd, const struct brio_io *io, brio_off lo, brio_off hi);
+
+#endif

@@ -1,0 +1,276 @@
+/* Files of the operating system, by its own calls: any mounted file system. */
+#include <errno.h>
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "fs/fs.h"
+#include "fs/probe.h"
+
+struct ufs {
+    int fd;
+    bool regular; /* else a device */
+    bool readable, writable;
+};
+
+static int query(const struct brio_facts *facts, const void *conf)
+{
+    (void)facts;
+    (void)conf;
+    return 10;
+}
+
+/* O_NONBLOCK keeps the open of a named pipe from waiting for its other end. */
+static int try_open(const char *path, int flags, int perm)
+{
+    int fd;
+    do
+        fd = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, perm);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* The descriptor, or -1 and errno. *access is the mode that the system granted. */
+static int open_any(const struct brio_fs_open *how, int *access)
+{
+    int perm = how->perm < 0 ? 0666 : how->perm;
+    int flags = 0;
+    if (how->create && (how->amode & MPI_MODE_CREATE))
+        flags = how->amode & MPI_MODE_EXCL ? O_CREAT | O_EXCL : O_CREAT;
+    *access = how->amode & MPI_MODE_RDONLY ? O_RDONLY : O_RDWR;
+    int fd = try_open(how->path, flags | *access, perm);
+    if (fd < 0 && errno == EACCES && (how->amode & MPI_MODE_WRONLY)) {
+        *access = O_WRONLY;
+        fd = try_open(how->path, flags | *access, perm);
+    }
+    return fd;
+}
+
+static BRIO_ERR fail_open(int errnum, const struct brio_fs_open *how)
+{
+    if (errnum == ENXIO) /* a socket */
+        return brio_fail(BRIO_EBADFILE, "open of %s: not a file", how->path);
+    return brio_fail_errno(errnum, "open of %s", how->path);
+}
+
+/* Refuses what has no offsets. */
+static BRIO_ERR check_kind(int fd, const char *path, struct stat *st)
+{
+    if (fstat(fd, st))
+        return brio_fail_errno(errno, "fstat of %s", path);
+    if (S_ISDIR(st->st_mode))
+        return brio_fail_errno(EISDIR, "open of %s", path);
+    if (!S_ISREG(st->st_mode) && !S_ISBLK(st->st_mode) && !S_ISCHR(st->st_mode))
+        return brio_fail(BRIO_EBADFILE, "open of %s: neither a file nor a device", path);
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK))
+        return brio_fail_errno(errno, "fcntl of %s", path);
+    return BRIO_OK;
+}
+
+static void describe(const struct ufs *ufs, const struct stat *st, struct brio_store *store)
+{
+    struct statfs fs;
+    const struct brio_fs_kind *kind = NULL;
+    if (ufs->regular && fstatfs(ufs->fd, &fs) == 0)
+        kind = brio_fs_kind((long)fs.f_type);
+    *store = (struct brio_store){.fd = ufs->fd,
+                                 .readable = ufs->readable,
+                                 .writable = ufs->writable,
+                                 .local = kind && kind->local,
+                                 .mappable = kind && kind->mappable,
+                                 .block_size = st->st_blksize > 0 ? st->st_blksize : 4096};
+}
+
+static BRIO_ERR open_file(const struct brio_fs_open *how, const void *conf, void **self,
+                          struct brio_store *store)
+{
+    (void)conf;
+    struct ufs *ufs;
+    struct stat st;
+    void *mem;
+    int access;
+    enum brio_err err = brio_calloc(1, sizeof *ufs, &mem);
+    if (err)
+        return err;
+    ufs = mem;
+    ufs->fd = open_any(how, &access);
+    if (ufs->fd < 0) {
+        err = fail_open(errno, how);
+        goto free_self;
+    }
+    err = check_kind(ufs->fd, how->path, &st);
+    if (err)
+        goto close_fd;
+    ufs->regular = S_ISREG(st.st_mode);
+    ufs->readable = access != O_WRONLY;
+    ufs->writable = access != O_RDONLY;
+    describe(ufs, &st, store);
+    *self = ufs;
+    return BRIO_OK;
+close_fd:
+    close(ufs->fd);
+free_self:
+    free(ufs);
+    return err;
+}
+
+static BRIO_ERR close_file(void *self)
+{
+    struct ufs *ufs = self;
+    /* Linux has closed it even when the call was interrupted. */
+    int failed = close(ufs->fd) && errno != EINTR ? errno : 0;
+    free(ufs);
+    return failed ? brio_fail_errno(failed, "close") : BRIO_OK;
+}
+
+static BRIO_ERR remove_file(const char *path)
+{
+    struct stat st;
+    if (unlink(path) == 0)
+        return BRIO_OK;
+    int failed = errno;
+    if (failed == EPERM && lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        failed = EISDIR; /* what POSIX calls a directory here */
+    return brio_fail_errno(failed, "unlink of %s", path);
+}
+
+static BRIO_ERR get_size(void *self, brio_off *out)
+{
+    struct ufs *ufs = self;
+    struct stat st;
+    if (fstat(ufs->fd, &st))
+        return brio_fail_errno(errno, "fstat");
+    if (S_ISBLK(st.st_mode)) {
+        off_t end = lseek(ufs->fd, 0, SEEK_END);
+        if (end < 0)
+            return brio_fail_errno(errno, "lseek to the end");
+        *out = end;
+    } else {
+        *out = st.st_size;
+    }
+    return BRIO_OK;
+}
+
+static BRIO_ERR set_size(void *self, brio_off size)
+{
+    struct ufs *ufs = self;
+    int failed;
+    if (!ufs->regular)
+        return brio_fail(BRIO_EUNSUPOP, "a device cannot be resized");
+    do
+        failed = ftruncate(ufs->fd, size);
+    while (failed && errno == EINTR);
+    if (failed)
+        return brio_fail_errno(errno, "ftruncate to %lld bytes", (long long)size);
+    return BRIO_OK;
+}
+
+/* Zeros for [from, to), which no one has written. */
+static BRIO_ERR fill(int fd, brio_off from, brio_off to)
+{
+    static const char zeros[65536];
+    while (from < to) {
+        size_t len = (size_t)brio_min(to - from, (brio_off)sizeof zeros);
+        ssize_t n = pwrite(fd, zeros, len, from);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return brio_fail_errno(errno, "pwrite of %zu bytes at offset %lld", len,
+                                   (long long)from);
+        if (n == 0)
+            return brio_fail(BRIO_EIO, "pwrite of %zu bytes at offset %lld wrote nothing", len,
+                             (long long)from);
+        from += n;
+    }
+    return BRIO_OK;
+}
+
+/* Without fallocate, storage behind the end is had by writing it; holes before the end stay,
+ * since filling them could overwrite what another rank writes at this moment. */
+static BRIO_ERR allocate(void *self, brio_off size)
+{
+    struct ufs *ufs = self;
+    brio_off old;
+    int failed;
+    if (size == 0)
+        return BRIO_OK;
+    if (!ufs->regular)
+        return brio_fail(BRIO_EUNSUPOP, "a device cannot be resized");
+    do
+        failed = fallocate(ufs->fd, 0, 0, size);
+    while (failed && errno == EINTR);
+    if (!failed)
+        return BRIO_OK;
+    if (errno != EOPNOTSUPP && errno != ENOSYS)
+        return brio_fail_errno(errno, "fallocate of %lld bytes", (long long)size);
+    enum brio_err err = get_size(ufs, &old);
+    return err ? err : fill(ufs->fd, old, size);
+}
+
+static BRIO_ERR sync_file(void *self)
+{
+    struct ufs *ufs = self;
+    int failed;
+    do
+        failed = fsync(ufs->fd);
+    while (failed && errno == EINTR);
+    /* Devices and read-only mounts that have nothing to sync say so. */
+    if (failed && (errno == EINVAL || errno == EROFS))
+        return BRIO_OK;
+    return failed ? brio_fail_errno(errno, "fsync") : BRIO_OK;
+}
+
+/* Locks of the open file description: they exclude other opens of this process as well. */
+static BRIO_ERR lock(void *self, enum brio_lock how, brio_off off, brio_off len)
+{
+    struct ufs *ufs = self;
+    brio_off end;
+    int failed;
+    if (len <= 0)
+        return BRIO_OK;
+    if (how == BRIO_LOCK_EXCLUSIVE && !ufs->writable)
+        return brio_fail(BRIO_EUNSUPOP,
+                         "a file open for reading only cannot be locked exclusively");
+    /* The kernel wants a descriptor that can do what it locks against. */
+    int type = how == BRIO_LOCK_NONE                          ? F_UNLCK
+               : how == BRIO_LOCK_EXCLUSIVE || !ufs->readable ? F_WRLCK
+                                                              : F_RDLCK;
+    struct flock range = {.l_type = (short)type, .l_whence = SEEK_SET, .l_start = off};
+    range.l_len = brio_add(off, len, &end) ? len : 0; /* 0: without end */
+    do
+        failed = fcntl(ufs->fd, F_OFD_SETLKW, &range);
+    while (failed && errno == EINTR);
+    if (!failed)
+        return BRIO_OK;
+    int errnum = errno;
+    enum brio_err err = brio_fail_errno(errnum, "fcntl lock of %lld bytes at offset %lld",
+                                        (long long)len, (long long)off);
+    bool unable = errnum == ENOLCK || errnum == ENOSYS || errnum == EINVAL || errnum == EBADF;
+    return unable ? BRIO_EUNSUPOP : err;
+}
+
+static BRIO_ERR layout(void *self, struct brio_layout *out)
+{
+    (void)self;
+    *out = (struct brio_layout){.nservers = 1, .first = 0, .stripe = 0};
+    return BRIO_OK;
+}
+
+const struct brio_fs brio_fs_ufs = {
+    .base = {.name = "ufs", .about = "files of the operating system", .query = query},
+    .open = open_file,
+    .close = close_file,
+    .remove = remove_file,
+    .get_size = get_size,
+    .set_size = set_size,
+    .allocate = allocate,
+    .sync = sync_file,
+    .lock = lock,
+    .layout = layout,
+};

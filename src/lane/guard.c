@@ -1,0 +1,134 @@
+/* Locks of the file system hold off other opens, also those of other processes; the mutex
+ * holds off other threads of this one, which share the descriptor and so its locks. */
+#include "lane/guard.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "lane/pool.h"
+
+struct brio_guard {
+    struct brio_lane below;
+    const struct brio_fs *fs;
+    void *fs_self;
+    pthread_mutex_t lock;
+    pthread_cond_t finished; /* a job of this guard */
+};
+
+/* An access that a thread of the pool does. */
+struct task {
+    struct brio_job job;
+    struct brio_guard *guard;
+    struct brio_io io;
+    struct brio_ticket *ticket;
+    struct brio_result result;
+    char text[BRIO_ERR_TEXT];
+    bool over; /* with the guard's lock */
+};
+
+static struct brio_result access_locked(struct brio_guard *g, const struct brio_io *io)
+{
+    struct brio_result result = {.err = BRIO_OK};
+    brio_off lo, hi;
+    if (io->bytes == 0)
+        return result;
+    brio_map_bounds(io->file, io->pos, io->bytes, &lo, &hi);
+    enum brio_lock how = io->dir == BRIO_WRITE ? BRIO_LOCK_EXCLUSIVE : BRIO_LOCK_SHARED;
+    pthread_mutex_lock(&g->lock);
+    result.err = g->fs->lock(g->fs_self, how, io->base + lo, hi - lo);
+    if (!result.err) {
+        result = brio_lane_access(&g->below, io);
+        enum brio_err err = g->fs->lock(g->fs_self, BRIO_LOCK_NONE, io->base + lo, hi - lo);
+        if (!result.err)
+            result.err = err;
+    }
+    pthread_mutex_unlock(&g->lock);
+    return result;
+}
+
+static void run_task(struct brio_job *job)
+{
+    struct task *task = (struct task *)job;
+    struct brio_guard *g = task->guard;
+    struct brio_result result = access_locked(g, &task->io);
+    pthread_mutex_lock(&g->lock);
+    task->result = result;
+    if (result.err)
+        brio_err_save(task->text);
+    task->over = true;
+    pthread_cond_broadcast(&g->finished);
+    pthread_mutex_unlock(&g->lock);
+}
+
+static void submit(void *self, const struct brio_io *io, enum brio_wait how,
+                   struct brio_ticket *ticket)
+{
+    struct brio_guard *g = self;
+    struct task *task = NULL;
+    if (how == BRIO_POLL && brio_calloc(1, sizeof *task, (void **)&task) == BRIO_OK) {
+        *task = (struct task){.job.run = run_task, .guard = g, .io = *io, .ticket = ticket};
+        ticket->done = false;
+        ticket->state = task;
+        if (brio_pool_submit(&task->job) == BRIO_OK)
+            return;
+        free(task);
+    }
+    brio_ticket_finish(ticket, access_locked(g, io));
+}
+
+static void reap(void *self, struct brio_ticket *ticket, enum brio_wait how)
+{
+    struct brio_guard *g = self;
+    struct task *task = ticket->state;
+    if (ticket->done)
+        return;
+    pthread_mutex_lock(&g->lock);
+    while (!task->over && how == BRIO_BLOCK)
+        pthread_cond_wait(&g->finished, &g->lock);
+    bool over = task->over;
+    pthread_mutex_unlock(&g->lock);
+    if (!over)
+        return;
+    if (task->result.err)
+        brio_err_restore(task->text);
+    brio_ticket_finish(ticket, task->result);
+    free(task);
+}
+
+static BRIO_ERR flush(void *self)
+{
+    struct brio_guard *g = self;
+    return g->below.ops->flush(g->below.self);
+}
+
+BRIO_ERR brio_guard_open(const struct brio_lane *below, const struct brio_fs *fs, void *fs_self,
+                         struct brio_guard **out)
+{
+    struct brio_guard *g;
+    enum brio_err err = brio_calloc(1, sizeof *g, (void **)&g);
+    if (err)
+        return err;
+    g->below = *below;
+    g->fs = fs;
+    g->fs_self = fs_self;
+    pthread_mutex_init(&g->lock, NULL);
+    pthread_cond_init(&g->finished, NULL);
+    *out = g;
+    return BRIO_OK;
+}
+
+void brio_guard_close(struct brio_guard *g)
+{
+    if (!g)
+        return;
+    pthread_cond_destroy(&g->finished);
+    pthread_mutex_destroy(&g->lock);
+    free(g);
+}
+
+struct brio_lane brio_guard_lane(struct brio_guard *g)
+{
+    static const struct brio_lane_ops ops = {.submit = submit, .reap = reap, .flush = flush};
+    return (struct brio_lane){.ops = &ops, .self = g};
+}

@@ -1,0 +1,147 @@
+/* A handful of sleeping threads and one queue. */
+#include "lane/pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+/* Enough to keep a disk busy; more would only fight for the file's lock in the kernel. */
+enum {
+    THREADS = 4
+};
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t work;  /* there is a job, or the end has come */
+    pthread_cond_t quiet; /* the last job is over */
+    struct brio_job *first, *last;
+    pthread_t thread[THREADS];
+    int nthreads, nidle, nqueued, nrunning;
+    bool ending;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .work = PTHREAD_COND_INITIALIZER,
+          .quiet = PTHREAD_COND_INITIALIZER};
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&pool.lock);
+}
+
+static void after_fork_parent(void)
+{
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* The child has none of the threads, and the parent's jobs are none of its business. */
+static void after_fork_child(void)
+{
+    pthread_cond_init(&pool.work, NULL);
+    pthread_cond_init(&pool.quiet, NULL);
+    pool.first = pool.last = NULL;
+    pool.nthreads = pool.nidle = pool.nqueued = pool.nrunning = 0;
+    pool.ending = false;
+    pthread_mutex_unlock(&pool.lock);
+}
+
+static void watch_forks(void)
+{
+    /* Fails only for want of memory; then a child that forks and goes on with MPI-IO, which
+     * MPI does not allow anyway, would wait for threads that it does not have. */
+    (void)pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+}
+
+/* With the lock held. */
+static struct brio_job *take(void)
+{
+    struct brio_job *job = pool.first;
+    pool.first = job->next;
+    if (!pool.first)
+        pool.last = NULL;
+    pool.nqueued--;
+    pool.nrunning++;
+    return job;
+}
+
+static void *serve(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&pool.lock);
+    for (;;) {
+        while (!pool.first && !pool.ending) {
+            pool.nidle++;
+            pthread_cond_wait(&pool.work, &pool.lock);
+            pool.nidle--;
+        }
+        if (!pool.first)
+            break;
+        struct brio_job *job = take();
+        pthread_mutex_unlock(&pool.lock);
+        job->run(job); /* the job may be gone now */
+        pthread_mutex_lock(&pool.lock);
+        if (--pool.nrunning == 0 && !pool.first)
+            pthread_cond_broadcast(&pool.quiet);
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return NULL;
+}
+
+/* With the lock held. Signals are the program's: none is delivered to these threads. */
+static int grow(void)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    int failed = pthread_sigmask(SIG_SETMASK, &all, &old);
+    if (failed)
+        return failed;
+    failed = pthread_create(&pool.thread[pool.nthreads], NULL, serve, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (!failed)
+        pool.nthreads++;
+    return failed;
+}
+
+BRIO_ERR brio_pool_submit(struct brio_job *job)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    enum brio_err err = BRIO_OK;
+    pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&pool.lock);
+    int failed = 0;
+    /* A thread that has been woken still counts as idle until it runs: hence nqueued. */
+    if (pool.nqueued >= pool.nidle && pool.nthreads < THREADS && !pool.ending)
+        failed = grow();
+    if (pool.nthreads == 0 || pool.ending) {
+        err = brio_fail(BRIO_EINTERN, "no thread for a nonblocking access (error %d)", failed);
+    } else {
+        job->next = NULL;
+        if (pool.last)
+            pool.last->next = job;
+        else
+            pool.first = job;
+        pool.last = job;
+        pool.nqueued++;
+        pthread_cond_signal(&pool.work);
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return err;
+}
+
+void brio_pool_finalize(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    if (pool.ending) {
+        pthread_mutex_unlock(&pool.lock);
+        return;
+    }
+    while (pool.first || pool.nrunning > 0)
+        pthread_cond_wait(&pool.quiet, &pool.lock);
+    pool.ending = true;
+    pthread_cond_broadcast(&pool.work);
+    int n = pool.nthreads;
+    pthread_mutex_unlock(&pool.lock);
+    for (int i = 0; i < n; i++)
+        pthread_join(pool.thread[i], NULL);
+    pthread_mutex_lock(&pool.lock);
+    pool.nthreads = 0;
+    pool.ending = false;
+    pthread_mutex_unlock(&pool.lock);
+}
