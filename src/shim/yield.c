@@ -1,6 +1,7 @@
-/* Preloaded into MPICH programs by test/run: MPICH over UCX busy-waits, which is hopeless
- * with more ranks than cores. This wraps the one function that its waiting loops call, and
- * gives the core away when there was nothing to do. It touches no MPI call. */
+/* Preloaded into MPICH programs with more ranks than cores, by brio run and test/run: MPICH
+ * over UCX busy-waits, and a rank that waits keeps the core from the one it waits for. This
+ * wraps the one function that its waiting loops call, and gives the core away when there was
+ * nothing to do. It touches no MPI call. */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdatomic.h>
