@@ -36,8 +36,7 @@ struct brio_datarep_fns {
 BRIO_ERR brio_datarep_register(const char *name, const struct brio_datarep_fns *fns);
 
 /* MPI_File_get_type_extent. */
-BRIO_ERR brio_datarep_extent(const struct brio_datarep *rep, MPI_Datatype type,
-                             brio_off *out);
+BRIO_ERR brio_datarep_extent(const struct brio_datarep *rep, MPI_Datatype type, brio_off *out);
 
 /* A filetype (or etype) as a map over file bytes in this representation. */
 BRIO_ERR brio_datarep_map(const struct brio_datarep *rep, MPI_Datatype type,
@@ -50,8 +49,8 @@ BRIO_ERR brio_datarep_size(const struct brio_datarep *rep, MPI_Datatype type, br
  * is how many file bytes there really are (end of file): only what they cover is written
  * to buf, and *mem_bytes says how many data bytes in memory that is. A user's function is
  * only ever called for whole items. */
-BRIO_ERR brio_datarep_encode(const struct brio_datarep *rep, const void *buf,
-                             MPI_Datatype type, brio_off count, void *filebuf);
+BRIO_ERR brio_datarep_encode(const struct brio_datarep *rep, const void *buf, MPI_Datatype type,
+                             brio_off count, void *filebuf);
 BRIO_ERR brio_datarep_decode(const struct brio_datarep *rep, void *buf, MPI_Datatype type,
                              brio_off count, const void *filebuf, brio_off bytes,
                              brio_off *mem_bytes);

@@ -56,15 +56,20 @@ brio_off brio_node_size(const struct brio_node *node);
 
 struct brio_map {
     struct brio_node *root;
-    brio_off size;     /* data bytes of one tile */
-    brio_off lb;       /* lower bound: MPI's, not necessarily the first byte */
-    brio_off extent;   /* from one tile to the next */
-    brio_off lo, hi;   /* first byte touched and one past the last; 0, 0 if size is 0 */
-    brio_off npieces;  /* contiguous pieces of one tile (saturates at BRIO_OFF_MAX) */
-    size_t nnodes;     /* nodes and list entries: what the map costs in memory */
-    bool contiguous;   /* any number of tiles is one piece: lo == 0, size == extent, one piece */
-    bool monotone;     /* offsets never fall, within the tile and from tile to tile */
-    uint64_t hash;     /* equal structure, equal hash */
+    brio_off size;    /* data bytes of one tile */
+    brio_off lb;      /* lower bound: MPI's, not necessarily the first byte */
+    brio_off extent;  /* from one tile to the next */
+    brio_off lo, hi;  /* first byte touched and one past the last; 0, 0 if size is 0 */
+    brio_off npieces; /* pieces of one tile as the cursor gives them (saturates at
+                         BRIO_OFF_MAX); neighbours from turn to turn of a loop are not joined */
+    size_t nnodes;    /* nodes and list entries: what the map costs in memory */
+    bool contiguous;  /* any number of tiles is one piece: lo == 0, size == extent, one piece */
+    bool monotone;    /* byte offsets strictly rise, within the tile and from tile to tile:
+                         hi - lo <= extent, no overlap. A tile without bytes is monotone. */
+    bool endless;     /* all tiles together are one endless run, `run` (its count is that of
+                         one tile, its stride goes on from tile to tile) */
+    struct brio_run run;
+    uint64_t hash; /* equal structure, equal hash */
     _Atomic int refs;
 };
 
@@ -78,7 +83,8 @@ BRIO_ERR brio_map_bytes(brio_off size, struct brio_map **out);
 struct brio_map *brio_map_ref(const struct brio_map *map);
 void brio_map_unref(const struct brio_map *map); /* NULL is allowed */
 
-/* The offset of data byte `pos` (pos >= 0, map->size > 0), without the base. */
+/* The offset of data byte `pos` (pos >= 0, map->size > 0), without the base; BRIO_OFF_MAX
+ * (or -BRIO_OFF_MAX) if it does not fit in 63 bits. */
 brio_off brio_map_offset(const struct brio_map *map, brio_off pos);
 
 /* The number of data bytes at offsets below `off` (without the base) over all tiles, i.e.
@@ -87,7 +93,8 @@ brio_off brio_map_offset(const struct brio_map *map, brio_off pos);
 brio_off brio_map_below(const struct brio_map *map, brio_off off);
 
 /* First byte touched and one past the last by data bytes [pos, pos+bytes). bytes > 0.
- * Exact for any map; cheap for monotone ones. */
+ * Exact for any map; cheap for monotone ones. A bound that does not fit in 63 bits is
+ * BRIO_OFF_MAX (or -BRIO_OFF_MAX): such an access cannot be walked. */
 void brio_map_bounds(const struct brio_map *map, brio_off pos, brio_off bytes, brio_off *lo,
                      brio_off *hi);
 
@@ -97,12 +104,15 @@ bool brio_map_is_piece(const struct brio_map *map, brio_off pos, brio_off bytes,
 
 /* ---- Walking ------------------------------------------------------------------------ */
 
-enum { BRIO_MAP_DEPTH = 32 }; /* deepest nesting the cursor follows; constructors refuse more */
+enum {
+    BRIO_MAP_DEPTH = 32
+}; /* deepest nesting the cursor follows; constructors refuse more */
 
 struct brio_frame {
     const struct brio_node *node;
     brio_off base;  /* offset of the node's origin */
     brio_off index; /* which child, block or piece is current */
+    brio_off inner; /* which copy or element of the block */
 };
 
 /* A place in a tiled map. Copy it freely; it owns nothing, the map must outlive it. */

@@ -1,0 +1,167 @@
+/* Copy kernels. The length of a piece is a constant in each hot loop, so that the compiler
+ * makes it a load and a store. Addresses are computed as integers: with absolute
+ * displacements the base is a null pointer. */
+#include "type/pack.h"
+
+#include <string.h>
+
+static inline char *at(const void *base, brio_off off)
+{
+    return (char *)((uintptr_t)base + (uintptr_t)off);
+}
+
+/* `count` pieces of `len` bytes, each side with its own stride. */
+static inline __attribute__((always_inline)) void move_pieces(char *to, brio_off to_stride,
+                                                              const char *from,
+                                                              brio_off from_stride,
+                                                              brio_off count, size_t len)
+{
+    for (brio_off i = 0; i < count; i++) {
+        __builtin_memcpy(to, from, len);
+        to = at(to, to_stride);
+        from = at(from, from_stride);
+    }
+}
+
+static void move(char *to, brio_off to_stride, const char *from, const struct brio_run *run)
+{
+    brio_off s = run->stride, n = run->count;
+    if (n == 1) {
+        memcpy(to, from, (size_t)run->len);
+        return;
+    }
+    switch (run->len) {
+    case 1:
+        move_pieces(to, to_stride, from, s, n, 1);
+        return;
+    case 2:
+        move_pieces(to, to_stride, from, s, n, 2);
+        return;
+    case 4:
+        move_pieces(to, to_stride, from, s, n, 4);
+        return;
+    case 8:
+        move_pieces(to, to_stride, from, s, n, 8);
+        return;
+    case 12:
+        move_pieces(to, to_stride, from, s, n, 12);
+        return;
+    case 16:
+        move_pieces(to, to_stride, from, s, n, 16);
+        return;
+    case 24:
+        move_pieces(to, to_stride, from, s, n, 24);
+        return;
+    case 32:
+        move_pieces(to, to_stride, from, s, n, 32);
+        return;
+    default:
+        move_pieces(to, to_stride, from, s, n, (size_t)run->len);
+    }
+}
+
+void brio_gather_run(void *contig, const void *base, const struct brio_run *run)
+{
+    move(contig, run->len, at(base, run->off), run);
+}
+
+void brio_scatter_run(void *base, const void *contig, const struct brio_run *run)
+{
+    /* Seen from the contiguous side: `run` with the strides exchanged. */
+    struct brio_run flat = {.len = run->len, .stride = run->len, .count = run->count};
+    move(at(base, run->off), run->stride, contig, &flat);
+}
+
+void brio_pack(void *contig, const struct brio_map *map, const void *base, brio_off pos,
+               brio_off bytes)
+{
+    if (bytes <= 0)
+        return;
+    if (map->contiguous) {
+        memcpy(contig, at(base, pos), (size_t)bytes);
+        return;
+    }
+    struct brio_cursor c;
+    struct brio_run run;
+    char *to = contig;
+    brio_cursor_init(&c, map, pos);
+    for (brio_off done; bytes > 0; bytes -= done, to += done) {
+        brio_cursor_next(&c, bytes, &run);
+        brio_gather_run(to, base, &run);
+        done = run.len * run.count;
+    }
+}
+
+void brio_unpack(void *base, const struct brio_map *map, const void *contig, brio_off pos,
+                 brio_off bytes)
+{
+    if (bytes <= 0)
+        return;
+    if (map->contiguous) {
+        memcpy(at(base, pos), contig, (size_t)bytes);
+        return;
+    }
+    struct brio_cursor c;
+    struct brio_run run;
+    const char *from = contig;
+    brio_cursor_init(&c, map, pos);
+    for (brio_off done; bytes > 0; bytes -= done, from += done) {
+        brio_cursor_next(&c, bytes, &run);
+        brio_scatter_run(base, from, &run);
+        done = run.len * run.count;
+    }
+}
+
+/* Puts the pieces of `src` behind the first `done` bytes of `dst`, which has room. */
+static void fill(void *to, const struct brio_run *dst, brio_off done, const void *from,
+                 const struct brio_run *src)
+{
+    brio_off k = done / dst->len, into = done - k * dst->len;
+    if (into == 0 && src->len == dst->len) {
+        move(at(to, dst->off + k * dst->stride), dst->stride, at(from, src->off), src);
+        return;
+    }
+    brio_off i = 0, past = 0; /* piece of src, and bytes of it already taken */
+    while (i < src->count) {
+        brio_off room = dst->len - into, have = src->len - past;
+        char *d = at(to, dst->off + k * dst->stride + into);
+        const char *s = at(from, src->off + i * src->stride + past);
+        brio_off moved;
+        if (past == 0 && room >= 2 * src->len && src->count - i > 1) {
+            /* Several whole pieces into one. */
+            struct brio_run part = *src;
+            part.count = brio_min(room / src->len, src->count - i);
+            move(d, src->len, s, &part);
+            moved = part.count * src->len;
+        } else if (into == 0 && have >= 2 * dst->len) {
+            /* One piece into several whole ones. */
+            struct brio_run part = {.len = dst->len, .stride = dst->len};
+            part.count = have / dst->len;
+            move(d, dst->stride, s, &part);
+            moved = part.count * dst->len;
+        } else {
+            moved = brio_min(room, have);
+            memcpy(d, s, (size_t)moved);
+        }
+        into += moved;
+        k += into / dst->len;
+        into %= dst->len;
+        past += moved;
+        i += past / src->len;
+        past %= src->len;
+    }
+}
+
+void brio_copy(void *to, struct brio_cursor *dst, const void *from, struct brio_cursor *src,
+               brio_off bytes)
+{
+    struct brio_run put, get;
+    for (; bytes > 0; bytes -= put.len * put.count) {
+        brio_cursor_next(dst, bytes, &put);
+        brio_off room = put.len * put.count;
+        for (brio_off done = 0; done < room; done += get.len * get.count) {
+            brio_cursor_next(src, room - done, &get);
+            fill(to, &put, done, from, &get);
+        }
+    }
+}
