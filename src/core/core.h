@@ -88,12 +88,14 @@ BRIO_ERR brio_split_end(struct brio_file *f, enum brio_dir dir, enum brio_ptr pt
 
 /* ---- Nonblocking: core/op.c, core/progress.c -------------------------------------------- */
 
-/* Checks and prepares, moves the pointer, but begins nothing. On failure (never for a
- * collective call: there the failure is in the operation) there is no operation. */
+/* Checks and prepares, moves the pointer, but begins nothing. On failure there is no
+ * operation; of a collective call only want of memory fails here, and the other ranks have
+ * then been told: all else that is wrong is in the operation. */
 BRIO_ERR brio_op_new(struct brio_file *f, const struct brio_call *call, struct brio_op **out);
 
 /* Begins it. notify(arg) is called once when it is done: by a thread of Brio's if MPI is
- * at MPI_THREAD_MULTIPLE, else from inside brio_progress, never from inside this call. */
+ * at MPI_THREAD_MULTIPLE, else by the program's thread from inside brio_progress; in either
+ * case perhaps before this call returns. */
 void brio_op_start(struct brio_op *op, void (*notify)(void *arg), void *arg);
 
 /* After notify: the outcome. The text of a failure becomes this thread's. */

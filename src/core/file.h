@@ -6,12 +6,14 @@
 #include <pthread.h>
 
 #include "cache/cache.h"
-#include "comm/nodes.h"
+#include "comm/page.h"
+#include "core/conf.h"
 #include "core/view.h"
 #include "fbtl/fbtl.h"
 #include "fcache/fcache.h"
 #include "fcoll/fcoll.h"
 #include "fs/fs.h"
+#include "lane/guard.h"
 #include "lane/lane.h"
 #include "mod/select.h"
 #include "sharedfp/sharedfp.h"
@@ -19,36 +21,50 @@
 struct brio_op;
 
 struct brio_file {
+    int handle;
     char *path; /* as the user wrote it, without a known prefix */
     int amode;
     MPI_Comm comm; /* our own duplicate of the user's */
     int rank, nranks;
-    bool atomic;
+    void *tag; /* belongs to mpi/ */
 
     struct brio_facts facts;
     struct brio_settings *settings;
+    struct brio_conf conf;
     struct brio_chosen chosen[BRIO_FRAMEWORKS];
-    void *self[BRIO_FRAMEWORKS]; /* state of fs, fcache, fcoll, sharedfp; lanes are below */
 
+    void *fs, *fcache, *fcoll, *sharedfp; /* the modules' own */
     struct brio_store store;
-    struct brio_lane bottom; /* fbtl */
-    struct brio_lane lane;   /* top: what accesses go through */
+    struct brio_lane bottom;   /* fbtl */
+    struct brio_lane plain;    /* with cache */
+    struct brio_lane lane;     /* what accesses go through: plain, or guarded if atomic */
+    struct brio_guard *guard;  /* not NULL in atomic mode */
+    struct brio_page_ref page; /* where the shared pointer may live */
+    struct brio_page_slot *slot;
 
     struct brio_view view;
 
-    pthread_mutex_t lock;         /* guards what follows, and the view while it changes */
-    pthread_cond_t idle;          /* signalled when an operation leaves the queue */
-    brio_off pointer;             /* individual file pointer, in etypes */
-    struct brio_op *first, *last; /* collectives under way, in the order they were begun */
-    int nactive;                  /* all nonblocking operations under way */
-    struct brio_op *split;        /* the split collective between begin and end */
-    pthread_mutex_t atomic_lock;  /* one thread at a time in atomic mode */
+    pthread_mutex_t lock;  /* guards what follows */
+    brio_off pointer;      /* individual file pointer, in etypes */
+    bool shared_used;      /* this rank moved the shared pointer since it was last reset */
+    int nactive;           /* nonblocking operations under way */
+    int ncoll;             /* the collective ones among them */
+    struct brio_op *split; /* the split collective between begin and end */
 };
 
-/* The casts that the doors leave to core. */
+/* The modules by their true types. */
 static inline const struct brio_fs *brio_file_fs(const struct brio_file *f)
 {
     return (const struct brio_fs *)f->chosen[BRIO_FS].module;
+}
+static inline const struct brio_fcoll *brio_file_fcoll(const struct brio_file *f)
+{
+    return (const struct brio_fcoll *)f->chosen[BRIO_FCOLL].module;
+}
+/* NULL if no module can serve this file. */
+static inline const struct brio_sharedfp *brio_file_sharedfp(const struct brio_file *f)
+{
+    return (const struct brio_sharedfp *)f->chosen[BRIO_SHAREDFP].module;
 }
 
 #endif

@@ -15,4 +15,14 @@ struct brio_view {
     struct brio_map *map; /* the filetype in the file */
 };
 
+struct brio_file;
+
+/* The view a file has when it is opened: bytes. Not collective. */
+BRIO_ERR brio_view_default(struct brio_view *out);
+void brio_view_free(struct brio_view *view);
+
+/* The number of whole or begun etypes of the view below byte `size` of the file: where the
+ * end of the file is, for MPI_SEEK_END. */
+brio_off brio_view_end(const struct brio_view *view, brio_off size);
+
 #endif

@@ -12,8 +12,9 @@ struct brio_guard {
     struct brio_lane below;
     const struct brio_fs *fs;
     void *fs_self;
-    pthread_mutex_t lock;
-    pthread_cond_t finished; /* a job of this guard */
+    pthread_mutex_t turn;    /* held during an access */
+    pthread_mutex_t lock;    /* guards task->over */
+    pthread_cond_t finished; /* a task is over */
 };
 
 /* An access that a thread of the pool does. */
@@ -21,10 +22,9 @@ struct task {
     struct brio_job job;
     struct brio_guard *guard;
     struct brio_io io;
-    struct brio_ticket *ticket;
     struct brio_result result;
     char text[BRIO_ERR_TEXT];
-    bool over; /* with the guard's lock */
+    bool over;
 };
 
 static struct brio_result access_locked(struct brio_guard *g, const struct brio_io *io)
@@ -35,7 +35,7 @@ static struct brio_result access_locked(struct brio_guard *g, const struct brio_
         return result;
     brio_map_bounds(io->file, io->pos, io->bytes, &lo, &hi);
     enum brio_lock how = io->dir == BRIO_WRITE ? BRIO_LOCK_EXCLUSIVE : BRIO_LOCK_SHARED;
-    pthread_mutex_lock(&g->lock);
+    pthread_mutex_lock(&g->turn);
     result.err = g->fs->lock(g->fs_self, how, io->base + lo, hi - lo);
     if (!result.err) {
         result = brio_lane_access(&g->below, io);
@@ -43,7 +43,7 @@ static struct brio_result access_locked(struct brio_guard *g, const struct brio_
         if (!result.err)
             result.err = err;
     }
-    pthread_mutex_unlock(&g->lock);
+    pthread_mutex_unlock(&g->turn);
     return result;
 }
 
@@ -67,7 +67,7 @@ static void submit(void *self, const struct brio_io *io, enum brio_wait how,
     struct brio_guard *g = self;
     struct task *task = NULL;
     if (how == BRIO_POLL && brio_calloc(1, sizeof *task, (void **)&task) == BRIO_OK) {
-        *task = (struct task){.job.run = run_task, .guard = g, .io = *io, .ticket = ticket};
+        *task = (struct task){.job.run = run_task, .guard = g, .io = *io};
         ticket->done = false;
         ticket->state = task;
         if (brio_pool_submit(&task->job) == BRIO_OK)
@@ -112,6 +112,7 @@ BRIO_ERR brio_guard_open(const struct brio_lane *below, const struct brio_fs *fs
     g->below = *below;
     g->fs = fs;
     g->fs_self = fs_self;
+    pthread_mutex_init(&g->turn, NULL);
     pthread_mutex_init(&g->lock, NULL);
     pthread_cond_init(&g->finished, NULL);
     *out = g;
@@ -124,6 +125,7 @@ void brio_guard_close(struct brio_guard *g)
         return;
     pthread_cond_destroy(&g->finished);
     pthread_mutex_destroy(&g->lock);
+    pthread_mutex_destroy(&g->turn);
     free(g);
 }
 

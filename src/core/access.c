@@ -1,0 +1,78 @@
+/* Blocking and split data access. */
+#include "core/file.h"
+#include "core/op.h"
+#include "core/ready.h"
+
+/* Collective. Runs the file's fcoll module on this thread, after the operations that were
+ * begun before. */
+static struct brio_result run_collective(struct brio_file *f, const struct brio_io *io,
+                                         enum brio_err mine)
+{
+    const struct brio_fcoll *fcoll = brio_file_fcoll(f);
+    struct brio_result result = {.err = BRIO_OK};
+    bool done = false;
+    fcoll->start(f->fcoll, io, mine, BRIO_BLOCK);
+    while (!done)
+        fcoll->step(f->fcoll, BRIO_BLOCK, &done, &result);
+    return result;
+}
+
+BRIO_ERR brio_access(struct brio_file *f, const struct brio_call *call, brio_off *bytes)
+{
+    struct brio_ready r;
+    struct brio_result result = {.err = BRIO_OK};
+    *bytes = 0;
+    if (call->coll)
+        brio_op_await_turn(f);
+    enum brio_err err = brio_ready_make(f, call, &r);
+    err = brio_ready_place(f, call, err, &r);
+    if (call->coll)
+        result = run_collective(f, &r.io, err);
+    else if (err)
+        result.err = err;
+    else if (r.io.bytes > 0)
+        result = brio_lane_access(&f->lane, &r.io);
+    *bytes = brio_ready_finish(&r, &result);
+    brio_ready_free(&r);
+    return result.err;
+}
+
+enum brio_err brio_access_refuse(struct brio_file *f, const struct brio_call *call,
+                                 enum brio_err err)
+{
+    struct brio_ready r = {.io = {.dir = call->dir}, .type = MPI_DATATYPE_NULL};
+    brio_op_await_turn(f);
+    err = brio_ready_place(f, call, err, &r);
+    return run_collective(f, &r.io, err).err;
+}
+
+BRIO_ERR brio_split_begin(struct brio_file *f, const struct brio_call *call)
+{
+    if (f->split)
+        return brio_fail(BRIO_EIO, "a split collective is already under way on this file");
+    struct brio_op *op;
+    enum brio_err err = brio_op_new(f, call, &op);
+    if (err)
+        return err;
+    f->split = op;
+    brio_op_start(op, NULL, NULL);
+    return BRIO_OK;
+}
+
+BRIO_ERR brio_split_end(struct brio_file *f, enum brio_dir dir, enum brio_ptr ptr,
+                        const void *buf, brio_off *bytes)
+{
+    *bytes = 0;
+    if (!f->split)
+        return brio_fail(BRIO_EIO, "no split collective was begun on this file");
+    const struct brio_call *begun = brio_op_call(f->split);
+    if (begun->dir != dir || begun->ptr != ptr)
+        return brio_fail(BRIO_EIO, "this end does not belong to the split collective begun");
+    if (begun->buf != buf)
+        return brio_fail(BRIO_EIO, "begin and end of a split collective name other buffers");
+    brio_op_await(f->split);
+    enum brio_err err = brio_op_result(f->split, bytes);
+    brio_op_free(f->split);
+    f->split = NULL;
+    return err;
+}

@@ -1,0 +1,18 @@
+/* Settings of a file as a whole: those that the MPI standard reserves and that no single
+ * module owns. */
+#ifndef BRIO_CORE_CONF_H
+#define BRIO_CORE_CONF_H
+
+#include "mod/hint.h"
+
+struct brio_conf {
+    char file_perm[BRIO_HINT_MAX];
+    char access_style[BRIO_HINT_MAX];
+    brio_off striping_factor, striping_unit;
+    bool collective_buffering;
+    brio_off cb_nodes, cb_buffer_size, cb_block_size;
+};
+
+extern const struct brio_hint brio_conf_hints[];
+
+#endif

@@ -1,0 +1,10 @@
+/* Giving out and taking back the numbers of open files; looking them up is in core.h. */
+#ifndef BRIO_CORE_HANDLE_H
+#define BRIO_CORE_HANDLE_H
+
+#include "core/core.h"
+
+BRIO_ERR brio_handle_new(struct brio_file *f, int *out);
+void brio_handle_free(int handle);
+
+#endif

@@ -1,0 +1,142 @@
+/* What is done with an open file as a whole: sizes, durability, atomicity. */
+#include <stdlib.h>
+
+#include "comm/verdict.h"
+#include "core/core.h"
+#include "core/file.h"
+#include "core/op.h"
+
+static BRIO_ERR flush(struct brio_file *f)
+{
+    brio_op_drain(f);
+    return f->lane.ops->flush(f->lane.self);
+}
+
+/* Collective. Agrees on the size; then rank 0 acts for all. */
+static BRIO_ERR resize(struct brio_file *f, brio_off size,
+                       BRIO_ERR (*act)(void *self, brio_off size))
+{
+    struct brio_verdict v;
+    enum brio_err err = flush(f);
+    if (f->amode & MPI_MODE_RDONLY)
+        err = brio_fail(BRIO_ERDONLY, "change of size of a file opened read-only");
+    else if (size < 0)
+        err = brio_fail(BRIO_EARG, "size %lld", (long long)size);
+    brio_verdict_init(&v, err);
+    brio_verdict_same(&v, "the size", size);
+    err = brio_verdict_settle(&v, f->comm);
+    if (err)
+        return err;
+    if (f->rank == 0)
+        err = act(f->fs, size);
+    return brio_follow(f->comm, err);
+}
+
+BRIO_ERR brio_file_set_size(struct brio_file *f, brio_off size)
+{
+    return resize(f, size, brio_file_fs(f)->set_size);
+}
+
+BRIO_ERR brio_file_preallocate(struct brio_file *f, brio_off size)
+{
+    return resize(f, size, brio_file_fs(f)->allocate);
+}
+
+BRIO_ERR brio_file_get_size(struct brio_file *f, brio_off *out)
+{
+    return brio_file_fs(f)->get_size(f->fs, out);
+}
+
+/* Collective. Where all ranks share one page cache, one rank's sync serves all, once every
+ * rank has handed its data to the system. */
+BRIO_ERR brio_file_sync(struct brio_file *f)
+{
+    enum brio_err err = flush(f);
+    if (f->amode & MPI_MODE_RDONLY)
+        return brio_agree(f->comm, err);
+    if (!f->store.local) {
+        enum brio_err synced = brio_file_fs(f)->sync(f->fs);
+        return brio_agree(f->comm, err ? err : synced);
+    }
+    err = brio_agree(f->comm, err);
+    if (err)
+        return err;
+    if (f->rank == 0)
+        err = brio_file_fs(f)->sync(f->fs);
+    return brio_follow(f->comm, err);
+}
+
+/* Collective. Every rank tries whether the file system has locks at all. */
+static BRIO_ERR open_guard(struct brio_file *f, struct brio_guard **out)
+{
+    const struct brio_fs *fs = brio_file_fs(f);
+    enum brio_err err = brio_guard_open(&f->plain, fs, f->fs, out);
+    if (err)
+        return err;
+    err = fs->lock(f->fs, f->store.readable ? BRIO_LOCK_SHARED : BRIO_LOCK_EXCLUSIVE, 0, 1);
+    if (!err)
+        err = fs->lock(f->fs, BRIO_LOCK_NONE, 0, 1);
+    return err;
+}
+
+BRIO_ERR brio_file_set_atomicity(struct brio_file *f, bool atomic)
+{
+    struct brio_verdict v;
+    struct brio_guard *guard = NULL;
+    enum brio_err err = flush(f);
+    if (!err && atomic && !f->guard)
+        err = open_guard(f, &guard);
+    brio_verdict_init(&v, err);
+    brio_verdict_same(&v, "the atomicity", atomic);
+    err = brio_verdict_settle(&v, f->comm);
+    if (err) {
+        brio_guard_close(guard);
+        return err;
+    }
+    if (guard) {
+        f->guard = guard;
+        f->lane = brio_guard_lane(guard);
+    } else if (!atomic) {
+        brio_guard_close(f->guard);
+        f->guard = NULL;
+        f->lane = f->plain;
+    }
+    return BRIO_OK;
+}
+
+bool brio_file_atomicity(const struct brio_file *f)
+{
+    return f->guard != NULL;
+}
+
+BRIO_ERR brio_file_get_group(struct brio_file *f, MPI_Group *out)
+{
+    if (PMPI_Comm_group(f->comm, out) != MPI_SUCCESS)
+        return brio_fail(BRIO_EINTERN, "MPI_Comm_group failed");
+    return BRIO_OK;
+}
+
+int brio_file_amode(const struct brio_file *f)
+{
+    return f->amode;
+}
+
+const char *brio_file_path(const struct brio_file *f)
+{
+    return f->path;
+}
+
+MPI_Comm brio_file_comm(const struct brio_file *f)
+{
+    return f->comm;
+}
+
+void brio_file_set_tag(struct brio_file *f, void *tag)
+{
+    f->tag = tag;
+}
+
+void *brio_file_tag(const struct brio_file *f)
+{
+    return f->tag;
+}

@@ -1,0 +1,135 @@
+/* Here the rooms are joined: fs gives a store, fbtl makes a lane of it, cache wraps it. */
+#include "core/modules.h"
+
+#include <string.h>
+
+#include "comm/verdict.h"
+#include "core/registry.h"
+
+BRIO_ERR brio_module_select(struct brio_file *f, enum brio_framework framework)
+{
+    size_t n;
+    const struct brio_module *const *all = brio_registry(framework, &n);
+    struct brio_chosen chosen;
+    enum brio_err err = brio_select(framework, all, n, &f->facts, f->settings, &chosen);
+    if (err)
+        return err;
+    brio_chosen_free(&f->chosen[framework]);
+    f->chosen[framework] = chosen;
+    return BRIO_OK;
+}
+
+/* Names of the chosen modules and the values of their hints that must be the same. */
+static int64_t hash_choice(const struct brio_file *f)
+{
+    uint64_t hash = 0;
+    for (int i = 0; i < BRIO_FRAMEWORKS; i++) {
+        const struct brio_chosen *c = &f->chosen[i];
+        for (const char *s = c->module ? c->module->name : ""; *s; s++)
+            hash = hash * 31 + (unsigned char)*s;
+        hash = hash * 31 + (c->module ? brio_hints_hash_same(c->module->hints, c->conf) : 0);
+    }
+    return (int64_t)hash;
+}
+
+BRIO_ERR brio_modules_select(struct brio_file *f)
+{
+    struct brio_verdict v;
+    enum brio_err err = BRIO_OK;
+    for (int i = 0; i < BRIO_FRAMEWORKS && !err; i++) {
+        if (i == BRIO_FCOLL) /* chosen with the view */
+            continue;
+        err = brio_module_select(f, (enum brio_framework)i);
+        /* Most files never move their shared pointer: it may be wanting until they do. */
+        if (err == BRIO_EUNSUPOP && i == BRIO_SHAREDFP &&
+            !brio_settings_get(f->settings, brio_framework_name(BRIO_SHAREDFP)))
+            err = BRIO_OK;
+    }
+    brio_verdict_init(&v, err);
+    brio_verdict_same(&v, "the choice of modules", hash_choice(f));
+    return brio_verdict_settle(&v, f->comm);
+}
+
+/* What one rank can do alone. */
+static BRIO_ERR open_local(struct brio_file *f)
+{
+    const struct brio_fbtl *fbtl = (const struct brio_fbtl *)f->chosen[BRIO_FBTL].module;
+    const struct brio_fcache *fcache =
+        (const struct brio_fcache *)f->chosen[BRIO_FCACHE].module;
+    struct brio_layout layout;
+    enum brio_err err = fbtl->open(&f->store, f->chosen[BRIO_FBTL].conf, &f->bottom);
+    if (!err)
+        err = brio_file_fs(f)->layout(f->fs, &layout);
+    if (!err)
+        err = fcache->open(&layout, f->chosen[BRIO_FCACHE].conf, &f->fcache);
+    return err;
+}
+
+BRIO_ERR brio_modules_open(struct brio_file *f, enum brio_err mine)
+{
+    const struct brio_cache *cache = (const struct brio_cache *)f->chosen[BRIO_CACHE].module;
+    const struct brio_sharedfp *sharedfp = brio_file_sharedfp(f);
+    const struct brio_cache_env cache_env = {
+        .comm = f->comm, .amode = f->amode, .block_size = f->facts.block_size};
+    const struct brio_sharedfp_env shared_env = {
+        .comm = f->comm, .path = f->path, .slot = f->slot};
+    enum brio_err err = brio_agree(f->comm, mine ? mine : open_local(f));
+    if (!err)
+        err = cache->open(&cache_env, &f->bottom, f->chosen[BRIO_CACHE].conf, &f->plain);
+    if (err)
+        return err;
+    f->lane = f->plain;
+    if (sharedfp)
+        err = sharedfp->open(&shared_env, f->chosen[BRIO_SHAREDFP].conf, &f->sharedfp);
+    return err;
+}
+
+BRIO_ERR brio_modules_view(struct brio_file *f)
+{
+    const struct brio_coll_env env = {.comm = f->comm, .lane = &f->lane};
+    struct brio_chosen old = f->chosen[BRIO_FCOLL];
+    void *self;
+    f->chosen[BRIO_FCOLL] = (struct brio_chosen){.module = NULL};
+    enum brio_err err = brio_module_select(f, BRIO_FCOLL);
+    if (!err)
+        err = brio_file_fcoll(f)->open(&env, f->chosen[BRIO_FCOLL].conf, &self);
+    if (err) { /* the file stays as usable as it was */
+        brio_chosen_free(&f->chosen[BRIO_FCOLL]);
+        f->chosen[BRIO_FCOLL] = old;
+        return err;
+    }
+    if (f->fcoll)
+        ((const struct brio_fcoll *)old.module)->close(f->fcoll);
+    brio_chosen_free(&old);
+    f->fcoll = self;
+    return BRIO_OK;
+}
+
+enum brio_err brio_modules_close(struct brio_file *f)
+{
+    const struct brio_cache *cache = (const struct brio_cache *)f->chosen[BRIO_CACHE].module;
+    const struct brio_fbtl *fbtl = (const struct brio_fbtl *)f->chosen[BRIO_FBTL].module;
+    const struct brio_fcache *fcache =
+        (const struct brio_fcache *)f->chosen[BRIO_FCACHE].module;
+    enum brio_err err = BRIO_OK;
+    if (f->fcoll)
+        brio_file_fcoll(f)->close(f->fcoll);
+    if (f->sharedfp)
+        brio_file_sharedfp(f)->close(f->sharedfp);
+    brio_guard_close(f->guard);
+    if (f->plain.ops)
+        err = cache->close(&f->plain);
+    if (f->fcache)
+        fcache->close(f->fcache);
+    if (f->bottom.ops)
+        fbtl->close(&f->bottom);
+    if (f->fs) {
+        enum brio_err closed = brio_file_fs(f)->close(f->fs);
+        if (!err)
+            err = closed;
+    }
+    f->fcoll = f->sharedfp = f->fcache = f->fs = NULL;
+    f->guard = NULL;
+    f->plain.ops = f->bottom.ops = f->lane.ops = NULL;
+    return err;
+}

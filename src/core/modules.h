@@ -1,0 +1,24 @@
+/* Choosing and joining the modules of a file. */
+#ifndef BRIO_CORE_MODULES_H
+#define BRIO_CORE_MODULES_H
+
+#include "core/file.h"
+
+/* One framework, on this rank alone. */
+BRIO_ERR brio_module_select(struct brio_file *f, enum brio_framework framework);
+
+/* Collective: all but fcoll; every rank has made the same choice if it succeeds. */
+BRIO_ERR brio_modules_select(struct brio_file *f);
+
+/* Collective. Joins fbtl, cache, fcache and sharedfp behind an opened store; `mine` is how
+ * that went here. */
+BRIO_ERR brio_modules_open(struct brio_file *f, enum brio_err mine);
+
+/* Closes whatever is open; safe on a file that was never opened. */
+enum brio_err brio_modules_close(struct brio_file *f);
+
+/* Collective with every change of the view: fcoll is chosen and opened anew. What fails
+ * here is not yet agreed on. */
+BRIO_ERR brio_modules_view(struct brio_file *f);
+
+#endif

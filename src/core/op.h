@@ -1,0 +1,26 @@
+/* Nonblocking operations as core itself uses them; what mpi/ may do is in core.h. */
+#ifndef BRIO_CORE_OP_H
+#define BRIO_CORE_OP_H
+
+#include "core/core.h"
+#include "lane/pool.h"
+
+/* The call that the operation is for. */
+const struct brio_call *brio_op_call(const struct brio_op *op);
+
+/* Waits until it is done, driving what this thread may drive. */
+void brio_op_await(struct brio_op *op);
+
+/* Collective, blocking: takes part in the call with nothing but the failure, so that the
+ * other ranks learn of it. Returns err. */
+enum brio_err brio_access_refuse(struct brio_file *f, const struct brio_call *call,
+                                 enum brio_err err);
+
+/* Waits for all operations / all collective operations begun on the file. */
+void brio_op_drain(struct brio_file *f);
+void brio_op_await_turn(struct brio_file *f);
+
+/* Ends the threads; everything must be done. */
+void brio_progress_finalize(void);
+
+#endif

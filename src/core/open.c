@@ -1,0 +1,281 @@
+/* From a name to an open file and back: rank 0 asks the system and creates, all others
+ * follow, and every step that can fail on one rank ends with an agreement. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "comm/nodes.h"
+#include "comm/real.h"
+#include "comm/verdict.h"
+#include "core/file.h"
+#include "core/handle.h"
+#include "core/modules.h"
+#include "core/op.h"
+#include "fs/probe.h"
+
+static BRIO_ERR check_amode(int amode)
+{
+    const int access = amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
+    const int known = MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR | MPI_MODE_CREATE |
+                      MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN |
+                      MPI_MODE_SEQUENTIAL | MPI_MODE_APPEND;
+    if (amode & ~known)
+        return brio_fail(BRIO_EAMODE, "unknown bits in the access mode %#x", (unsigned)amode);
+    if (access != MPI_MODE_RDONLY && access != MPI_MODE_WRONLY && access != MPI_MODE_RDWR)
+        return brio_fail(BRIO_EAMODE, "access mode needs exactly one of RDONLY, WRONLY, RDWR");
+    if (access == MPI_MODE_RDONLY && amode & (MPI_MODE_CREATE | MPI_MODE_EXCL))
+        return brio_fail(BRIO_EAMODE, "CREATE and EXCL contradict RDONLY");
+    if (access == MPI_MODE_RDWR && amode & MPI_MODE_SEQUENTIAL)
+        return brio_fail(BRIO_EAMODE, "SEQUENTIAL contradicts RDWR");
+    return BRIO_OK;
+}
+
+/* What one rank can do without the others. */
+static BRIO_ERR prepare(struct brio_file *f, const char *path, int amode, MPI_Info info)
+{
+    if (!path || !*path)
+        return brio_fail(BRIO_EBADFILE, "no file name");
+    f->amode = amode;
+    enum brio_err err = brio_strdup(brio_fs_split(path, f->facts.prefix), &f->path);
+    if (!err)
+        err = check_amode(amode);
+    if (!err)
+        err = brio_settings_new(&f->settings);
+    if (!err)
+        err = brio_settings_add_env(f->settings);
+    if (!err)
+        err = brio_settings_add_info(f->settings, info);
+    if (!err)
+        err = brio_settings_fill(f->settings, brio_conf_hints, &f->conf);
+    return err;
+}
+
+/* Collective. Rank 0's facts about the file system and its page for the shared pointer;
+ * where the ranks are; whether all can map the page. Nothing has been touched after it. */
+static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, enum brio_err mine)
+{
+    struct {
+        struct brio_facts facts;
+        struct brio_page_ref page;
+    } word;
+    struct brio_nodes *nodes;
+    struct brio_verdict v;
+    char prefix[sizeof f->facts.prefix];
+    memcpy(prefix, f->facts.prefix, sizeof prefix);
+
+    enum brio_err err = brio_nodes_of(users, &nodes);
+    if (!mine)
+        mine = err;
+    memset(&word, 0, sizeof word);
+    if (f->rank == 0 && !mine) {
+        brio_fs_probe(f->path, &word.facts);
+        if (brio_page_take(&word.page, &f->slot))
+            f->slot = NULL; /* no shared pointer in memory, then */
+    }
+    PMPI_Bcast(&word, sizeof word, MPI_BYTE, 0, f->comm);
+    f->facts = word.facts;
+    f->page = word.page;
+    memcpy(f->facts.prefix, prefix, sizeof prefix);
+    f->facts.amode = f->amode;
+    f->facts.nranks = f->nranks;
+    f->facts.thread_multiple = brio_real_thread_level() == MPI_THREAD_MULTIPLE;
+    if (!err) {
+        f->facts.nnodes = nodes->nnodes;
+        f->facts.max_per_node = nodes->max_per_node;
+        brio_nodes_unref(nodes);
+    }
+    bool attached = f->facts.nnodes == 1 && brio_page_attach(&f->page, &f->slot) == BRIO_OK;
+
+    brio_verdict_init(&v, mine);
+    v.most = !attached;
+    brio_verdict_same(&v, "the access mode", f->amode);
+    brio_verdict_same(&v, "a hint that must be the same",
+                      (int64_t)brio_hints_hash_same(brio_conf_hints, &f->conf));
+    err = brio_verdict_settle(&v, f->comm);
+    f->facts.attach = v.most == 0;
+    if (!f->facts.attach && f->rank != 0)
+        f->slot = NULL;
+    return err;
+}
+
+static int parse_perm(const struct brio_conf *conf)
+{
+    char *end;
+    long perm = strtol(conf->file_perm, &end, 8);
+    return *conf->file_perm && !*end && perm >= 0 && perm <= 07777 ? (int)perm : -1;
+}
+
+/* Collective. Rank 0 first, for it creates; the others find what is there. *size is the
+ * file's length when it was opened. */
+static BRIO_ERR open_store(struct brio_file *f, brio_off *size)
+{
+    const struct brio_fs *fs = brio_file_fs(f);
+    struct brio_fs_open how = {
+        .path = f->path,
+        .amode = f->amode,
+        .create = f->rank == 0 && f->amode & MPI_MODE_CREATE,
+        .perm = parse_perm(&f->conf),
+        .nservers = (int)f->conf.striping_factor,
+        .stripe = f->conf.striping_unit,
+    };
+    enum brio_err err = BRIO_OK;
+    if (f->rank == 0) {
+        err = fs->open(&how, f->chosen[BRIO_FS].conf, &f->fs, &f->store);
+        if (!err)
+            err = fs->get_size(f->fs, size);
+    }
+    err = brio_follow(f->comm, err);
+    if (err)
+        return err;
+    PMPI_Bcast(size, 1, MPI_INT64_T, 0, f->comm);
+    if (f->rank != 0)
+        err = fs->open(&how, f->chosen[BRIO_FS].conf, &f->fs, &f->store);
+    f->store.local = f->facts.local && f->facts.nnodes == 1;
+    return err;
+}
+
+static void set_pointers(struct brio_file *f, brio_off size)
+{
+    if (!(f->amode & MPI_MODE_APPEND))
+        return;
+    f->pointer = size;
+    if (f->rank == 0 && brio_file_sharedfp(f)) {
+        f->shared_used = true;
+        if (brio_file_sharedfp(f)->set(f->sharedfp, size) != BRIO_OK)
+            brio_log(BRIO_WARN, "%s: shared pointer not at the end: %s", f->path,
+                     brio_err_text());
+    }
+}
+
+static void free_file(struct brio_file *f)
+{
+    brio_modules_close(f);
+    brio_view_free(&f->view);
+    if (f->rank == 0 && f->page.slot)
+        brio_page_give(&f->page);
+    for (int i = 0; i < BRIO_FRAMEWORKS; i++)
+        brio_chosen_free(&f->chosen[i]);
+    brio_settings_free(f->settings);
+    pthread_mutex_destroy(&f->lock);
+    if (f->comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&f->comm);
+    free(f->path);
+    free(f);
+}
+
+static BRIO_ERR new_file(MPI_Comm comm, struct brio_file **out)
+{
+    struct brio_file *f;
+    enum brio_err err = brio_calloc(1, sizeof *f, (void **)&f);
+    if (err)
+        return err;
+    f->comm = comm;
+    PMPI_Comm_rank(comm, &f->rank);
+    PMPI_Comm_size(comm, &f->nranks);
+    f->store.fd = -1;
+    f->view.etype = f->view.filetype = MPI_DATATYPE_NULL;
+    pthread_mutex_init(&f->lock, NULL);
+    *out = f;
+    return BRIO_OK;
+}
+
+/* Collective. Our own communicator, so that nothing of ours meets the user's messages. */
+static BRIO_ERR duplicate(MPI_Comm users, MPI_Comm *out)
+{
+    int inter = 0;
+    if (users == MPI_COMM_NULL || PMPI_Comm_test_inter(users, &inter) != MPI_SUCCESS || inter)
+        return brio_fail(BRIO_ECOMM, "a file is opened by an intracommunicator");
+    if (PMPI_Comm_dup(users, out) != MPI_SUCCESS)
+        return brio_fail(BRIO_ECOMM, "the communicator cannot be duplicated");
+    PMPI_Comm_set_errhandler(*out, MPI_ERRORS_RETURN);
+    return BRIO_OK;
+}
+
+BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info info,
+                        struct brio_file **out)
+{
+    struct brio_file *f = NULL;
+    MPI_Comm own;
+    brio_off size = 0;
+    enum brio_err err = duplicate(comm, &own);
+    if (err)
+        return err;
+    /* A rank that has no memory for the file has nothing to carry on with: all stop here. */
+    err = brio_agree(own, new_file(own, &f));
+    if (err) {
+        if (f)
+            free_file(f);
+        else
+            PMPI_Comm_free(&own);
+        return err;
+    }
+    err = gather_facts(f, comm, prepare(f, path, amode, info));
+    if (!err)
+        err = brio_modules_select(f);
+    if (!err) {
+        err = open_store(f, &size);
+        err = brio_modules_open(f, err);
+    }
+    if (!err) {
+        err = brio_view_default(&f->view);
+        if (!err)
+            err = brio_modules_view(f);
+        if (!err)
+            err = brio_handle_new(f, &f->handle);
+        set_pointers(f, size);
+        err = brio_agree(own, err);
+    }
+    if (err) {
+        if (f->handle)
+            brio_handle_free(f->handle);
+        free_file(f);
+        return err;
+    }
+    *out = f;
+    return BRIO_OK;
+}
+
+BRIO_ERR brio_file_close(struct brio_file *f)
+{
+    enum brio_err err = BRIO_OK;
+    brio_op_drain(f);
+    if (f->split) {
+        brio_op_free(f->split);
+        f->split = NULL;
+        err = brio_fail(BRIO_EIO, "closed between begin and end of a split collective, "
+                                  "which was carried out");
+    }
+    enum brio_err flushed = f->lane.ops->flush(f->lane.self);
+    if (!err)
+        err = flushed;
+    if (f->rank == 0 && f->amode & MPI_MODE_DELETE_ON_CLOSE) {
+        enum brio_err removed = brio_file_fs(f)->remove(f->path);
+        if (!err)
+            err = removed;
+    }
+    enum brio_err closed = brio_modules_close(f);
+    if (!err)
+        err = closed;
+    err = brio_agree(f->comm, err);
+    brio_handle_free(f->handle);
+    free_file(f);
+    return err;
+}
+
+BRIO_ERR brio_file_delete(const char *path, MPI_Info info)
+{
+    struct brio_file f = {.nranks = 1, .comm = MPI_COMM_NULL};
+    enum brio_err err = prepare(&f, path, MPI_MODE_RDWR, info);
+    if (!err) {
+        brio_fs_probe(f.path, &f.facts);
+        err = brio_module_select(&f, BRIO_FS);
+    }
+    if (!err)
+        err = brio_file_fs(&f)->remove(f.path);
+    brio_chosen_free(&f.chosen[BRIO_FS]);
+    brio_settings_free(f.settings);
+    free(f.path);
+    return err;
+}

@@ -1,0 +1,108 @@
+/* The individual and the shared file pointer, and what an offset in a view means. */
+#include "comm/verdict.h"
+#include "core/core.h"
+#include "core/file.h"
+
+static BRIO_ERR forbid_sequential(const struct brio_file *f)
+{
+    if (f->amode & MPI_MODE_SEQUENTIAL)
+        return brio_fail(BRIO_EUNSUPOP, "in sequential mode only the shared pointer is used");
+    return BRIO_OK;
+}
+
+/* Where a seek goes, given where the pointer stands. */
+static BRIO_ERR find_target(struct brio_file *f, brio_off off, int whence, brio_off from,
+                            brio_off *out)
+{
+    brio_off base = 0, target;
+    if (whence == MPI_SEEK_CUR) {
+        base = from;
+    } else if (whence == MPI_SEEK_END) {
+        brio_off size;
+        enum brio_err err = brio_file_get_size(f, &size);
+        if (err)
+            return err;
+        base = brio_view_end(&f->view, size);
+    } else if (whence != MPI_SEEK_SET) {
+        return brio_fail(BRIO_EARG, "whence %d", whence);
+    }
+    if (!brio_add(base, off, &target) || target < 0)
+        return brio_fail(BRIO_EARG, "a seek by %lld to before the beginning", (long long)off);
+    *out = target;
+    return BRIO_OK;
+}
+
+BRIO_ERR brio_file_seek(struct brio_file *f, brio_off off, int whence)
+{
+    brio_off target;
+    enum brio_err err = forbid_sequential(f);
+    if (err)
+        return err;
+    pthread_mutex_lock(&f->lock);
+    err = find_target(f, off, whence, f->pointer, &target);
+    if (!err)
+        f->pointer = target;
+    pthread_mutex_unlock(&f->lock);
+    return err;
+}
+
+BRIO_ERR brio_file_get_position(struct brio_file *f, brio_off *out)
+{
+    enum brio_err err = forbid_sequential(f);
+    if (err)
+        return err;
+    pthread_mutex_lock(&f->lock);
+    *out = f->pointer;
+    pthread_mutex_unlock(&f->lock);
+    return BRIO_OK;
+}
+
+BRIO_ERR brio_file_get_byte_offset(struct brio_file *f, brio_off off, brio_off *out)
+{
+    const struct brio_view *view = &f->view;
+    brio_off pos;
+    if (off < 0 || !brio_mul(off, view->etype_size, &pos))
+        return brio_fail(BRIO_EARG, "offset %lld", (long long)off);
+    *out = view->disp + (view->map->size > 0 ? brio_map_offset(view->map, pos) : 0);
+    return BRIO_OK;
+}
+
+static BRIO_ERR need_shared(const struct brio_file *f)
+{
+    if (!brio_file_sharedfp(f))
+        return brio_fail(BRIO_EUNSUPOP, "no sharedfp module can serve this file");
+    return BRIO_OK;
+}
+
+/* Collective. Rank 0 moves the pointer between two agreements: when all have come, and
+ * before anyone leaves. */
+BRIO_ERR brio_file_seek_shared(struct brio_file *f, brio_off off, int whence)
+{
+    struct brio_verdict v;
+    enum brio_err err = need_shared(f);
+    if (!err && whence != MPI_SEEK_SET && whence != MPI_SEEK_CUR && whence != MPI_SEEK_END)
+        err = brio_fail(BRIO_EARG, "whence %d", whence);
+    brio_verdict_init(&v, err);
+    brio_verdict_same(&v, "the offset", off);
+    brio_verdict_same(&v, "whence", whence);
+    err = brio_verdict_settle(&v, f->comm);
+    if (err)
+        return err;
+    if (f->rank == 0) {
+        const struct brio_sharedfp *sharedfp = brio_file_sharedfp(f);
+        brio_off from = 0, target = 0;
+        err = sharedfp->add(f->sharedfp, 0, &from);
+        if (!err)
+            err = find_target(f, off, whence, from, &target);
+        if (!err)
+            err = sharedfp->set(f->sharedfp, target);
+        f->shared_used = true;
+    }
+    return brio_follow(f->comm, err);
+}
+
+BRIO_ERR brio_file_get_position_shared(struct brio_file *f, brio_off *out)
+{
+    enum brio_err err = need_shared(f);
+    return err ? err : brio_file_sharedfp(f)->add(f->sharedfp, 0, out);
+}

@@ -1,0 +1,27 @@
+/* The modules, by framework. */
+#include "core/registry.h"
+
+#include "cache/cache.h"
+#include "fbtl/fbtl.h"
+#include "fcache/fcache.h"
+#include "fcoll/fcoll.h"
+#include "fs/fs.h"
+#include "sharedfp/sharedfp.h"
+
+static const struct brio_module *const fs[] = {&brio_fs_ufs.base, NULL};
+static const struct brio_module *const fbtl[] = {&brio_fbtl_posix.base, NULL};
+static const struct brio_module *const cache[] = {&brio_cache_none.base, NULL};
+static const struct brio_module *const fcache[] = {&brio_fcache_none.base, NULL};
+static const struct brio_module *const fcoll[] = {&brio_fcoll_individual.base, NULL};
+static const struct brio_module *const sharedfp[] = {&brio_sharedfp_sm.base, NULL};
+
+const struct brio_module *const *brio_registry(enum brio_framework framework, size_t *n)
+{
+    static const struct brio_module *const *const all[BRIO_FRAMEWORKS] = {
+        [BRIO_FS] = fs,         [BRIO_FBTL] = fbtl,   [BRIO_CACHE] = cache,
+        [BRIO_FCACHE] = fcache, [BRIO_FCOLL] = fcoll, [BRIO_SHAREDFP] = sharedfp,
+    };
+    for (*n = 0; all[framework][*n];)
+        ++*n;
+    return all[framework];
+}
