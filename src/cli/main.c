@@ -79,7 +79,7 @@ static void usage(FILE *out)
 {
     fputs("brio: MPI-IO for any MPI program, on Open MPI and MPICH\n\n", out);
     for (size_t i = 0; i < NCOMMANDS; i++)
-        fprintf(out, "  brio %-12s %s\n", commands[i].name, commands[i].about);
+        fprintf(out, "  brio %-13s %s\n", commands[i].name, commands[i].about);
     fputs("  brio help COMMAND  say more about one\n"
           "  brio --version     print the version\n",
           out);

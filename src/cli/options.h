@@ -9,6 +9,7 @@ enum brio_option_role {
     BRIO_OPTION_RANKS,  /* how many */
     BRIO_OPTION_HOSTS,  /* where: perhaps on other machines */
     BRIO_OPTION_PLACES, /* how ranks are mapped */
+    BRIO_OPTION_SET,    /* a variable of the ranks' environment: NAME=VALUE or NAME VALUE */
     BRIO_OPTION_DIR     /* the working directory */
 };
 

@@ -29,10 +29,13 @@ static const char *find_library(const char *name)
                       brio_text("%s/%s", own, BRIO_LIBDIR_FROM_BIN)};
     char *found = NULL;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        char *file = places[i] && !found ? brio_text("%s/%s", places[i], name) : NULL;
+        char *dir = places[i] && !found ? realpath(places[i], NULL) : NULL;
+        char *file = dir ? brio_text("%s/%s", dir, name) : NULL;
         if (file && access(file, R_OK) == 0)
-            found = realpath(file, NULL);
-        free(file);
+            found = file;
+        else
+            free(file);
+        free(dir);
         free(places[i]);
     }
     return found;

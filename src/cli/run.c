@@ -26,7 +26,7 @@ const char brio_help_run[] =
     "\n"
     "  brio run -n 4 ./a.out input.nml\n"
     "  brio run -n 4 python3 script.py\n"
-    "  BRIO_LOG=info brio run -n 4 ./a.out\n";
+    "  BRIO_VERBOSE=2 brio run -n 4 ./a.out\n";
 
 struct job {
     enum brio_mpi mpi;
@@ -34,6 +34,7 @@ struct job {
     bool placed;               /* the user said where ranks go, or a batch system does */
     bool elsewhere;            /* perhaps on other machines */
     long ranks;                /* 0: not said */
+    const char *preload;       /* the user's own, or NULL */
     const char *dir;           /* the ranks' working directory, or NULL */
     struct brio_words options; /* the launcher's */
     const char **program;      /* with its arguments, ended by NULL */
@@ -79,6 +80,18 @@ static int take_own(struct job *job, int n, char **argv)
     return 1;
 }
 
+/* The value of an option that sets LD_PRELOAD for the ranks, else NULL. */
+static const char *preload_value(const struct brio_option *option, char **argv)
+{
+    static const char name[] = "LD_PRELOAD";
+    if (option->role != BRIO_OPTION_SET)
+        return NULL;
+    if (option->values == 2)
+        return strcmp(argv[1], name) == 0 ? argv[2] : NULL;
+    size_t len = sizeof name - 1;
+    return strncmp(argv[1], name, len) == 0 && argv[1][len] == '=' ? argv[1] + len + 1 : NULL;
+}
+
 static int take_launchers(struct job *job, int n, char **argv)
 {
     const struct brio_option *option = brio_option_find(argv[0]);
@@ -92,7 +105,10 @@ static int take_launchers(struct job *job, int n, char **argv)
         job->dir = argv[1];
     job->placed |= option->role == BRIO_OPTION_HOSTS || option->role == BRIO_OPTION_PLACES;
     job->elsewhere |= option->role == BRIO_OPTION_HOSTS;
-    for (int i = 0; i <= option->values; i++)
+    const char *preload = preload_value(option, argv);
+    if (preload) /* goes into our own */
+        job->preload = preload;
+    for (int i = 0; i <= option->values && !preload; i++)
         brio_words_add(&job->options, argv[i]);
     return 1 + option->values;
 }
@@ -145,12 +161,12 @@ static int find_mpi(struct job *job)
         job->mpi = brio_program_mpi(path, job->program + 1);
     if (job->mpi == BRIO_MPI_UNKNOWN)
         job->mpi = only_mpi();
+    bool python = strncmp(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, "python", 6) == 0;
     free(path);
     if (job->mpi != BRIO_MPI_UNKNOWN)
         return 0;
-    brio_say("run: `%s' is not linked with an MPI that I know; say which one it will load: "
-             "--mpi openmpi or --mpi mpich",
-             name);
+    brio_say("run: `%s' %s; say which MPI it will load: --mpi openmpi or --mpi mpich", name,
+             python ? "has no mpi4py" : "is not linked with an MPI that I know");
     return BRIO_EXIT_USAGE;
 }
 
@@ -199,7 +215,7 @@ static bool crowded(const struct job *job)
  * than cores the library that makes them yield. NULL for nothing. */
 static char *preload_list(const struct job *job, struct scratch *s, const char *library)
 {
-    const char *own = getenv("LD_PRELOAD");
+    const char *own = job->preload ? job->preload : getenv("LD_PRELOAD");
     const char *yield = crowded(job) ? brio_place_yield() : NULL;
     const char *parts[] = {job->without ? NULL : preloadable(s, library, 0), own,
                            yield ? preloadable(s, yield, 1) : NULL};

@@ -1,0 +1,15 @@
+# What make install installs: libraries, the command, headers, pkg-config files, the manual page.
+foreach(mpi IN LISTS BRIO_MPIS)
+  install(TARGETS brio-${mpi} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  # Found from where the file lies, so that any prefix at install time is right.
+  file(RELATIVE_PATH prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+  configure_file(share/pkgconfig/brio.pc.in "${CMAKE_BINARY_DIR}/brio-${mpi}.pc" @ONLY)
+  install(FILES "${CMAKE_BINARY_DIR}/brio-${mpi}.pc"
+          DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()
+install(TARGETS brio-yield LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS brio RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(DIRECTORY include/brio DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING
+        PATTERN "*.h")
+install(FILES doc/man/brio.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+install(FILES README.md LICENSE doc/hints.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
