@@ -33,11 +33,12 @@ BRIO_ERR brio_flatten_typed(MPI_Datatype type, struct brio_map **out);
 /* What an element is, for external32. */
 enum brio_kind {
     BRIO_KIND_NONE = 0,
-    BRIO_KIND_BYTE,    /* uninterpreted: byte, packed, chars, 1-byte logical */
-    BRIO_KIND_INT,     /* signed, file size by MPI's table */
-    BRIO_KIND_UINT,    /* unsigned */
-    BRIO_KIND_FLOAT,   /* IEEE binary16/32/64/128 or x87 extended */
-    BRIO_KIND_LOGICAL, /* Fortran LOGICAL, C and C++ bool */
+    BRIO_KIND_BYTE,     /* uninterpreted: byte, packed, chars, 1-byte logical */
+    BRIO_KIND_INT,      /* signed, file size by MPI's table */
+    BRIO_KIND_UINT,     /* unsigned */
+    BRIO_KIND_FLOAT,    /* IEEE binary16/32/64/128, the same in memory but for the byte order */
+    BRIO_KIND_EXTENDED, /* x87 extended in memory, binary128 in the file */
+    BRIO_KIND_LOGICAL,  /* Fortran LOGICAL, C and C++ bool */
     BRIO_KIND_COUNT
 };
 
