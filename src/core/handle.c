@@ -65,7 +65,7 @@ static BRIO_ERR find_free(int *out)
 
 BRIO_ERR brio_handle_new(struct brio_file *f, int *out)
 {
-    int index;
+    int index = 0;
     pthread_mutex_lock(&lock);
     enum brio_err err = find_free(&index);
     if (!err) {
