@@ -29,12 +29,14 @@ struct brio_handler {
 
 static struct brio_handler predefined[] = {{.kind = RETURN}, {.kind = FATAL}, {.kind = ABORT}};
 
-/* What the program has created, newest first. A handle value that the MPI uses again stands
- * for the new function. */
+/* The program's own handlers that it holds references to. All of them come from here, so that
+ * it is known when a handle has ceased to be one of ours: the MPI may then use its value for
+ * a handler of another kind, and MPICH ends the job if that is set on a file. */
 struct made {
     MPI_Errhandler eh;
     void (*fn)(void);
     bool fortran;
+    int users;
     struct made *next;
 };
 
@@ -42,25 +44,49 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct made *made;
 static struct brio_handler *standard = &predefined[RETURN]; /* MPI_FILE_NULL's */
 
+/* The place of the handle's entry, or of the end of the list. */
+static struct made **find_made(MPI_Errhandler eh)
+{
+    struct made **at = &made;
+    while (*at && (*at)->eh != eh)
+        at = &(*at)->next;
+    return at;
+}
+
+/* The program gets a reference. Called with the lock held. */
+static bool lend(MPI_Errhandler eh, void (*fn)(void), bool fortran)
+{
+    void *mem;
+    struct made **at = find_made(eh);
+    if (!*at && brio_calloc(1, sizeof **at, &mem) == BRIO_OK)
+        *at = mem;
+    if (!*at)
+        return false;
+    (*at)->eh = eh;
+    (*at)->fn = fn;
+    (*at)->fortran = fortran;
+    (*at)->users++;
+    return true;
+}
+
 bool brio_handler_learn(MPI_Errhandler eh, void (*fn)(void), bool fortran)
 {
-    void *mem = NULL;
     pthread_mutex_lock(&lock);
-    struct made *m = made;
-    while (m && m->eh != eh)
-        m = m->next;
-    if (!m && brio_calloc(1, sizeof *m, &mem) == BRIO_OK) {
-        m = mem;
-        m->next = made;
-        made = m;
-    }
-    if (m) {
-        m->eh = eh;
-        m->fn = fn;
-        m->fortran = fortran;
+    bool known = lend(eh, fn, fortran);
+    pthread_mutex_unlock(&lock);
+    return known;
+}
+
+/* The program gives a reference back. */
+static void unlend(MPI_Errhandler eh)
+{
+    pthread_mutex_lock(&lock);
+    struct made **at = find_made(eh), *m = *at;
+    if (m && --m->users == 0) {
+        *at = m->next;
+        free(m);
     }
     pthread_mutex_unlock(&lock);
-    return m != NULL;
 }
 
 /* ---- References ------------------------------------------------------------------------ */
@@ -85,7 +111,7 @@ void brio_handler_drop(struct brio_handler *handler)
 {
     if (handler->kind < IN_C || atomic_fetch_sub(&handler->refs, 1) > 1)
         return;
-    PMPI_Errhandler_free(&handler->eh);
+    BRIO_NEXT(PMPI_Errhandler_free)(&handler->eh);
     free(handler);
 }
 
@@ -103,9 +129,8 @@ struct brio_handler *brio_handler_detach(struct brio_file *f)
     return handler ? handler : &predefined[RETURN];
 }
 
-/* One more reference to the MPI's object, or MPI's refusal if it is no handler for files:
- * neither MPI has a call for this, but setting it on the real MPI_FILE_NULL and asking for it
- * again does it in both. Called with the lock held. */
+/* One more reference to the MPI's object: neither MPI has a call for this, but setting it on
+ * the real MPI_FILE_NULL and asking for it again does it in both. Called with the lock held. */
 static int retain(MPI_Errhandler eh, MPI_Errhandler *out)
 {
     int rc = BRIO_NEXT(PMPI_File_set_errhandler)(MPI_FILE_NULL, eh);
@@ -155,9 +180,7 @@ static enum brio_err take(MPI_Errhandler eh, struct brio_handler **out)
         *out = handler;
         return BRIO_OK;
     }
-    const struct made *m = made;
-    while (m && m->eh != eh)
-        m = m->next;
+    const struct made *m = *find_made(eh);
     if (!m)
         return brio_fail(BRIO_EARG, "not an error handler for files");
     enum brio_err err = brio_calloc(1, sizeof *handler, &mem);
@@ -166,7 +189,7 @@ static enum brio_err take(MPI_Errhandler eh, struct brio_handler **out)
     handler = mem;
     if (retain(eh, &handler->eh) != MPI_SUCCESS) {
         free(handler);
-        return brio_fail(BRIO_EARG, "not an error handler for files");
+        return brio_fail(BRIO_EINTERN, "the MPI refuses its own error handler");
     }
     handler->kind = m->fortran ? IN_FORTRAN : IN_C;
     handler->fn = m->fn;
@@ -241,11 +264,12 @@ static enum brio_err get(struct brio_file *f, MPI_Errhandler *out)
         return brio_no_room("errhandler");
     struct brio_handler *handler = brio_handler_hold(f);
     pthread_mutex_lock(&lock);
-    int rc = retain(handle_of(handler), out);
+    bool done = retain(handle_of(handler), out) == MPI_SUCCESS;
+    if (done && handler->kind >= IN_C)
+        done = lend(*out, handler->fn, handler->kind == IN_FORTRAN);
     pthread_mutex_unlock(&lock);
     brio_handler_drop(handler);
-    return rc == MPI_SUCCESS ? BRIO_OK
-                             : brio_fail(BRIO_EINTERN, "the MPI refuses its own error handler");
+    return done ? BRIO_OK : brio_fail(BRIO_EINTERN, "the MPI refuses its own error handler");
 }
 
 /* True if the handle may have a handler: an open file or MPI_FILE_NULL. */
@@ -265,7 +289,7 @@ int MPI_File_create_errhandler(MPI_File_errhandler_function *fn, MPI_Errhandler 
         return brio_leave(MPI_FILE_NULL, brio_no_room(fn ? "errhandler" : "the function"));
     int rc = BRIO_NEXT(PMPI_File_create_errhandler)(fn, errhandler);
     if (rc == MPI_SUCCESS && !brio_handler_learn(*errhandler, (void (*)(void))fn, false)) {
-        PMPI_Errhandler_free(errhandler);
+        BRIO_NEXT(PMPI_Errhandler_free)(errhandler);
         return brio_leave(MPI_FILE_NULL, BRIO_ENOMEM);
     }
     return rc;
@@ -297,5 +321,13 @@ int MPI_File_call_errhandler(MPI_File fh, int errorcode)
     return MPI_SUCCESS;
 }
 BRIO_TWIN(File_call_errhandler);
+
+int MPI_Errhandler_free(MPI_Errhandler *errhandler)
+{
+    if (errhandler)
+        unlend(*errhandler);
+    return BRIO_NEXT(PMPI_Errhandler_free)(errhandler);
+}
+BRIO_TWIN(Errhandler_free);
 
 #pragma GCC visibility pop
