@@ -30,6 +30,8 @@ dir=$(choose_dir) || die "no directory with $need_mb MB free: set BRIO_DEMO_DIR"
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM HUP
 unset LD_PRELOAD
+ln -s "$build" "$dir/build" # LD_PRELOAD cannot hold a path with a space
+libs=$dir/build
 
 cores=$(nproc)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -48,8 +50,8 @@ launch() { # MPI PRELOAD ARGS...: the ranks; what they print goes to $dir/out
     else
         # MPICH's waiting ranks never give up their core; where ranks share cores, both
         # sides of the comparison get a shim that does.
-        if [ "$ranks" -gt "$cores" ] && [ -e "$build/libyield.so" ]; then
-            preload=${preload:+$preload:}$build/libyield.so
+        if [ "$ranks" -gt "$cores" ] && [ -e "$libs/libbrio-yield.so" ]; then
+            preload=${preload:+$preload:}$libs/libbrio-yield.so
         fi
         command=("$(command -v mpirun.mpich || echo mpirun)" -n "$ranks")
         command+=(${preload:+-genv LD_PRELOAD "$preload"})
@@ -143,7 +145,7 @@ for mpi in $mpis; do
     for pass in 1 2 3; do
         began=$SECONDS
         one_run "$mpi" own ""
-        one_run "$mpi" brio "$build/libbrio-$mpi.so"
+        one_run "$mpi" brio "$libs/libbrio-$mpi.so"
         [ $((SECONDS - began)) -lt "$again_below" ] && [ $SECONDS -lt 40 ] || break
     done
 done

@@ -45,7 +45,8 @@ only_openmpi() {
 }
 
 warnings="-Wall -Wextra -Werror"
-cc() { "$(tool mpicc)" -std=gnu17 -O1 -g $warnings -D_GNU_SOURCE -I"${clients%/*}" "$@"; }
+mpicc=$(tool mpicc)
+cc() { "$mpicc" -std=gnu17 -O1 -g $warnings -D_GNU_SOURCE -I"${clients%/*}" "$@"; }
 
 launch() { # PRELOAD N PROG ARGS
     local preload=$1 n=$2
