@@ -53,6 +53,21 @@ static struct kept kept[BRIO_ERR_COUNT][RING];
 static unsigned turn[BRIO_ERR_COUNT];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* What does not fit is taken out of the middle: the beginning says where, the end why. */
+static void keep_text(struct kept *k, const char *text)
+{
+    enum {
+        ROOM = sizeof k->text - 1,
+        HEAD = ROOM / 3
+    };
+    size_t len = strlen(text);
+    if (len <= ROOM)
+        memcpy(k->text, text, len + 1);
+    else
+        snprintf(k->text, sizeof k->text, "%.*s...%s", HEAD, text,
+                 text + len - (ROOM - HEAD - 3));
+}
+
 int brio_error_code(enum brio_err err)
 {
     const char *text = brio_err_text();
@@ -60,7 +75,7 @@ int brio_error_code(enum brio_err err)
     struct kept *k = &kept[err][turn[err]++ % RING];
     if (k->code == 0 && PMPI_Add_error_code(classes[err], &k->code) != MPI_SUCCESS)
         k->code = 0;
-    snprintf(k->text, sizeof k->text, "%s", *text ? text : brio_err_name(err));
+    keep_text(k, *text ? text : brio_err_name(err));
     int code = k->code ? k->code : classes[err];
     pthread_mutex_unlock(&lock);
     return code;
@@ -97,7 +112,6 @@ void brio_error_where(MPI_Comm comm, const char *path)
         brio_err_context("brio: rank %d: ", rank);
 }
 
-/* A failure must not be told through MPI when MPI is not there. */
 static int raise_to(struct brio_handler *handler, MPI_File fh, enum brio_err err)
 {
     int code = brio_error_code(err);
