@@ -1,5 +1,5 @@
 # Tests from test/list, `kind/program ranks...`, one CTest test for each MPI and number of
-# ranks, named kind.program.mpi[.ranks]. unit and contract programs see hidden names and run
+# ranks, named kind.program.mpi[.ranks], or with `once' for ranks one test in all. unit and contract programs see hidden names and run
 # without a launcher; the others are linked with the shared library. A program may also be a
 # script, test/<kind>/<program>.sh.
 option(BRIO_TESTS "build the tests" ON)
@@ -68,7 +68,12 @@ foreach(line IN LISTS lines)
   if(NOT ranks)
     set(ranks 0)
   endif()
-  foreach(mpi IN LISTS BRIO_MPIS)
+  set(mpis ${BRIO_MPIS})
+  if(ranks STREQUAL "once")
+    set(ranks 0)
+    list(GET BRIO_MPIS 0 mpis)
+  endif()
+  foreach(mpi IN LISTS mpis)
     if(EXISTS "${stem}.c" AND NOT EXISTS "${stem}.sh")
       brio_build_test(${kind} ${program} ${mpi})
     endif()
