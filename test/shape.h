@@ -52,6 +52,7 @@ struct shape {
     int marked;        /* lb and ub were set by the user (resized, arrays) */
     int align;         /* of its elements */
     int pairs;         /* a pair type is in it */
+    int complex;       /* more than contiguous, vector and indexed is in it */
     MPI_Datatype type; /* MPI_DATATYPE_NULL until built */
 };
 
@@ -133,10 +134,13 @@ static inline void shape_place(struct shape *s, const struct shape *c, int64_t a
 static inline void shape_inherit(struct shape *s)
 {
     s->align = 1;
+    s->complex =
+        s->comb != SHAPE_CONTIGUOUS && s->comb != SHAPE_VECTOR && s->comb != SHAPE_INDEXED;
     for (int i = 0; i < s->nchild; i++) {
         int used = s->comb != SHAPE_STRUCT || s->len[i] > 0;
         s->marked |= used && s->child[i]->marked;
         s->pairs |= s->child[i]->pairs;
+        s->complex |= s->child[i]->complex;
         if (s->child[i]->align > s->align)
             s->align = s->child[i]->align;
     }

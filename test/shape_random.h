@@ -148,7 +148,10 @@ static inline struct shape *shape_draw(const struct shape_rules *r, int depth)
     enum shape_comb comb = (enum shape_comb)shape_between(SHAPE_DUP, SHAPE_RESIZED);
     if (comb == SHAPE_STRUCT)
         return shape_random_struct(r, depth);
-    struct shape *s = shape_new(comb, shape_random(r, depth - 1));
+    struct shape *c = shape_random(r, depth - 1);
+    if (c->nbytes == 0 && comb == SHAPE_DARRAY)
+        comb = SHAPE_CONTIGUOUS; /* Open MPI 4.1.4 refuses it */
+    struct shape *s = shape_new(comb, c);
     switch (comb) {
     case SHAPE_CONTIGUOUS:
         s->n = shape_between(0, 4);
@@ -178,11 +181,19 @@ static inline struct shape *shape_draw(const struct shape_rules *r, int depth)
     return s;
 }
 
-/* The natural upper bound of a type with unaligned ends is the MPI's own affair (its
- * "epsilon"); such a type gets bounds of the user's. */
+/* The natural bounds of a type with unaligned ends are the MPI's own affair (its "epsilon"),
+ * and so are those of a type with empty blocks or falling offsets (Open MPI 4.1.4 errs
+ * there). Such a type gets bounds of its own. */
 static inline struct shape *shape_settle(struct shape *s)
 {
-    if (s->marked || s->align <= 1 || (s->lb % s->align == 0 && s->ub % s->align == 0))
+    int empty = s->nbytes == 0, blocks = s->nchild == 1 ? s->n : 0;
+    int one = s->comb == SHAPE_VECTOR || s->comb == SHAPE_HVECTOR ||
+              s->comb == SHAPE_INDEXED_BLOCK || s->comb == SHAPE_HINDEXED_BLOCK;
+    for (int i = 0; i < blocks && (s->comb == SHAPE_INDEXED || s->comb == SHAPE_HINDEXED); i++)
+        empty |= s->len[i] == 0;
+    empty |= one && (s->len[0] == 0 || s->stride < 0 || s->adisp[0] < 0);
+    if (s->comb == SHAPE_RESIZED || (!empty && s->align <= 1) ||
+        (!empty && s->lb % s->align == 0 && s->ub % s->align == 0))
         return s;
     struct shape *w = shape_new(SHAPE_RESIZED, s);
     w->adisp[0] = (MPI_Aint)s->lb;
@@ -191,23 +202,23 @@ static inline struct shape *shape_settle(struct shape *s)
     return w;
 }
 
-/* What the rules do not allow, or too large a type, becomes its own first child. */
+static inline int shape_allowed(const struct shape *s, const struct shape_rules *r)
+{
+    return s->nbytes <= r->max_bytes && shape_extent(s) <= 16 * r->max_bytes &&
+           shape_extent(s) >= 0 && (!r->file || shape_is_filetype(s));
+}
+
 static inline struct shape *shape_random(const struct shape_rules *r, int depth)
 {
-    if (depth <= 0)
-        return shape_ref(r->leaf);
-    struct shape *s = shape_draw(r, depth);
-    shape_expand(s);
-    s = shape_settle(s);
-    int64_t lo, hi;
-    shape_bounds(s, 1, &lo, &hi);
-    while (s->nbytes > r->max_bytes || shape_extent(s) > 16 * r->max_bytes ||
-           shape_extent(s) < 0 || (r->file && !shape_is_filetype(s))) {
-        struct shape *c = shape_ref(s->child[0]);
+    for (int try = 0; depth > 0 && try < 4; try++) {
+        struct shape *s = shape_draw(r, depth);
+        shape_expand(s);
+        s = shape_settle(s);
+        if (shape_allowed(s, r))
+            return s;
         shape_unref(s);
-        s = c;
     }
-    return s;
+    return shape_ref(r->leaf);
 }
 
 #endif
