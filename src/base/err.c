@@ -37,6 +37,7 @@ static enum brio_err from_errno(int errnum)
     case ENOSPC:
         return BRIO_ENOSPC;
     case EDQUOT:
+    case EFBIG:
         return BRIO_EQUOTA;
     case ETXTBSY:
     case EBUSY:
