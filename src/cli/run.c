@@ -176,7 +176,7 @@ static const char *preloadable(struct scratch *s, const char *path, int slot)
 {
     if (!strpbrk(path, " :"))
         return path;
-    s->lib[slot] = brio_text("%s/%d.so", s->dir, slot);
+    s->lib[slot] = brio_text("%s/%s", s->dir, strrchr(path, '/') + 1);
     if (symlink(path, s->lib[slot]) != 0)
         brio_say("run: cannot make %s: %s", s->lib[slot], strerror(errno));
     return s->lib[slot];
