@@ -1,7 +1,8 @@
-/* Nonblocking operations as MPI requests. A node is owned by the MPI from the start of the
- * generalized request until its free function, and by a completion call that saw it finish:
- * which of the two ends first is not known, since a thread of Brio's may still be inside
- * MPI_Grequest_complete when the program's MPI_Wait is already over. */
+/* Nonblocking operations as MPI requests. A node has up to three owners: the operation until
+ * it is over, the MPI until it calls the free function, and a completion call that saw it
+ * finish. Which of them is last is not known: MPI_Request_free makes MPICH call the free
+ * function of an operation that is still under way, and a thread of Brio's may still be in
+ * MPI_Grequest_complete when the program's MPI_Wait has returned. */
 #include "mpi/request.h"
 
 #include <pthread.h>
@@ -20,7 +21,8 @@ struct node {
     MPI_Request handle;
     struct node *next; /* in its bucket */
     _Atomic int owners;
-    bool told; /* a completion call has seen it */
+    bool told;   /* a completion call has seen it */
+    bool listed; /* and still holds it: MPICH may ask twice in one call */
 };
 
 enum {
@@ -87,8 +89,11 @@ int brio_requests_mark(int n, const MPI_Request *requests)
 
 static void drop(struct node *node)
 {
+    brio_off bytes = 0;
     if (atomic_fetch_sub(&node->owners, 1) > 1)
         return;
+    if (!node->told && brio_op_result(node->op, &bytes) != BRIO_OK)
+        brio_log(BRIO_WARN, "an operation failed that nobody waited for: %s", brio_err_text());
     brio_op_free(node->op);
     free(node);
 }
@@ -108,6 +113,9 @@ static int query(void *extra, MPI_Status *status)
         brio_error_where(f ? brio_file_comm(f) : MPI_COMM_WORLD, f ? brio_file_path(f) : NULL);
         return brio_error_code(err);
     }
+    if (node->listed)
+        return MPI_SUCCESS;
+    node->listed = true;
     node->done.err = err;
     node->done.next = collected;
     collected = &node->done;
@@ -115,13 +123,10 @@ static int query(void *extra, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-/* When the request is both complete and given up by the program. */
+/* When the program has given up the request. */
 static int freed(void *extra)
 {
     struct node *node = extra;
-    brio_off bytes = 0;
-    if (!node->told && brio_op_result(node->op, &bytes) != BRIO_OK)
-        brio_log(BRIO_WARN, "an operation failed that nobody waited for: %s", brio_err_text());
     leave(node);
     drop(node);
     return MPI_SUCCESS;
@@ -137,7 +142,9 @@ static int cancel(void *extra, int complete)
 
 static void notify(void *arg)
 {
-    PMPI_Grequest_complete(((struct node *)arg)->handle);
+    struct node *node = arg;
+    PMPI_Grequest_complete(node->handle);
+    drop(node);
 }
 
 /* ---- Starting --------------------------------------------------------------------------- */
@@ -163,7 +170,7 @@ static void finish(struct brio_op *op)
 static enum brio_err make(struct node *node, struct brio_op *op)
 {
     node->op = op;
-    node->owners = 1;
+    node->owners = 2; /* the MPI and the operation */
     if (PMPI_Grequest_start(query, freed, cancel, node, &node->handle) != MPI_SUCCESS)
         return brio_fail(BRIO_EINTERN, "the MPI gives no generalized request");
     return BRIO_OK;
@@ -224,7 +231,9 @@ void brio_done_drop(struct brio_done *list)
 {
     while (list) {
         struct brio_done *next = list->next;
-        drop((struct node *)list);
+        struct node *node = (struct node *)list;
+        node->listed = false;
+        drop(node);
         list = next;
     }
 }
