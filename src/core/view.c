@@ -18,8 +18,8 @@ static bool is_named(MPI_Datatype type)
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
-/* Named types are everybody's; of others we keep, and hand out, a duplicate. */
-static BRIO_ERR copy_type(MPI_Datatype type, MPI_Datatype *out)
+/* Named types are everybody's; of others we keep a duplicate. */
+static BRIO_ERR keep_type(MPI_Datatype type, MPI_Datatype *out)
 {
     if (is_named(type)) {
         *out = type;
@@ -27,6 +27,18 @@ static BRIO_ERR copy_type(MPI_Datatype type, MPI_Datatype *out)
     }
     if (PMPI_Type_dup(type, out) != MPI_SUCCESS)
         return brio_fail(BRIO_ETYPE, "the datatype cannot be duplicated");
+    return BRIO_OK;
+}
+
+/* What a kept type was duplicated from: for the user it has the envelope of his own. */
+static BRIO_ERR hand_out(MPI_Datatype kept, MPI_Datatype *out)
+{
+    if (is_named(kept)) {
+        *out = kept;
+        return BRIO_OK;
+    }
+    if (PMPI_Type_get_contents(kept, 0, 0, 1, NULL, NULL, out) != MPI_SUCCESS)
+        return brio_fail(BRIO_EINTERN, "the datatype of the view cannot be had");
     return BRIO_OK;
 }
 
@@ -69,9 +81,9 @@ static BRIO_ERR make_view(const struct brio_datarep *rep, brio_off disp, MPI_Dat
     else if (view.map->size > 0 && view.map->extent <= 0)
         err = brio_fail(BRIO_EARG, "a filetype whose extent is not positive");
     if (!err)
-        err = copy_type(etype, &view.etype);
+        err = keep_type(etype, &view.etype);
     if (!err)
-        err = copy_type(filetype, &view.filetype);
+        err = keep_type(filetype, &view.filetype);
 free_view:
     brio_map_unref(unit);
     if (err)
@@ -188,10 +200,10 @@ BRIO_ERR brio_file_get_view(struct brio_file *f, MPI_Offset *disp, MPI_Datatype 
                             MPI_Datatype *filetype, char *rep)
 {
     MPI_Datatype unit;
-    enum brio_err err = copy_type(f->view.etype, &unit);
+    enum brio_err err = hand_out(f->view.etype, &unit);
     if (err)
         return err;
-    err = copy_type(f->view.filetype, filetype);
+    err = hand_out(f->view.filetype, filetype);
     if (err) {
         free_type(&unit);
         return err;
