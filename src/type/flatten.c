@@ -215,7 +215,7 @@ BRIO_ERR brio_flatten_typed(MPI_Datatype type, struct brio_map **out)
 /* ---- Committed? --------------------------------------------------------------------- */
 
 /* A communicator of our own, whose errors return: MPI has no question for "committed?", but
- * refuses to send such a type, even nothing to nobody. */
+ * refuses to send such a type, even to nobody (MPICH only if the count is not 0). */
 static MPI_Comm probe = MPI_COMM_NULL;
 
 /* With the lock held. */
@@ -228,7 +228,8 @@ static bool try_sending(MPI_Datatype type)
         PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
         probe = comm;
     }
-    return PMPI_Send(NULL, 0, type, MPI_PROC_NULL, 0, probe) == MPI_SUCCESS;
+    char nothing = 0; /* nobody reads it */
+    return PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, probe) == MPI_SUCCESS;
 }
 
 bool brio_type_committed(MPI_Datatype type)

@@ -1,0 +1,763 @@
+/* Flattening against the MPI itself: random datatypes of every combiner, packed by MPI_Pack
+ * and by Brio's maps. Then bounds and scaling of maps for files, by the standard's rules. */
+#include <mpi.h>
+
+#include "check.h"
+
+#include "type/flatten.h"
+#include "type/pack.h"
+
+enum {
+    SIZE_MAX_BYTES = 4096,
+    REACH = 1 << 17
+};
+
+/* What a random type may be made of. */
+struct taste {
+    int bytes_only;    /* all leaves are MPI_BYTE */
+    int elements_only; /* no displacements in bytes: the type scales with its leaves */
+    int empties;       /* parts without any bytes: there the MPIs disagree about bounds */
+};
+
+static int is_derived(MPI_Datatype type)
+{
+    int ni, na, nt, combiner = MPI_COMBINER_NAMED;
+#if MPI_VERSION >= 4
+    MPI_Count ci, ca, cc, ct;
+    (void)ni, (void)na, (void)nt;
+    MPI_Type_get_envelope_c(type, &ci, &ca, &cc, &ct, &combiner);
+#else
+    MPI_Type_get_envelope(type, &ni, &na, &nt, &combiner);
+#endif
+    return combiner != MPI_COMBINER_NAMED && combiner != MPI_COMBINER_F90_REAL &&
+           combiner != MPI_COMBINER_F90_COMPLEX && combiner != MPI_COMBINER_F90_INTEGER;
+}
+
+static void release(MPI_Datatype *type)
+{
+    if (is_derived(*type))
+        MPI_Type_free(type);
+}
+
+static MPI_Datatype random_leaf(struct taste taste)
+{
+    /* No long double or bool here: MPICH copies their values, not all their bytes. */
+    static const MPI_Datatype leaves[] = {
+        MPI_CHAR,       MPI_INT,      MPI_DOUBLE,           MPI_SHORT,
+        MPI_BYTE,       MPI_FLOAT,    MPI_LONG_LONG,        MPI_SHORT_INT,
+        MPI_DOUBLE_INT, MPI_LONG_INT, MPI_FLOAT_INT,        MPI_2INT,
+        MPI_OFFSET,     MPI_UINT16_T, MPI_DOUBLE_COMPLEX,   MPI_2REAL,
+        MPI_INTEGER,    MPI_WCHAR,    MPI_2DOUBLE_PRECISION};
+    MPI_Datatype type;
+    if (taste.bytes_only)
+        return MPI_BYTE;
+    switch (test_below(12)) {
+    case 0:
+        MPI_Type_create_f90_real(6, MPI_UNDEFINED, &type);
+        return type;
+    case 1:
+        MPI_Type_create_f90_complex(15, MPI_UNDEFINED, &type);
+        return type;
+    case 2:
+        MPI_Type_create_f90_integer(9, &type);
+        return type;
+    default:
+        return leaves[test_below(sizeof leaves / sizeof *leaves)];
+    }
+}
+
+/* ---- One constructor each: every argument is small and random ----------------------- */
+
+static int few(int most)
+{
+    return test_below(12) ? 1 + (int)test_below(most) : 0;
+}
+
+static int around(int reach)
+{
+    return (int)test_below(2 * reach + 1) - reach;
+}
+
+/* Open MPI 4.1 takes a stride of -1 byte for "none given". */
+static int stride(int reach)
+{
+    int s = around(reach);
+    return s == -1 ? -2 : s;
+}
+
+static MPI_Datatype a_contiguous(MPI_Datatype old)
+{
+    MPI_Datatype type;
+    MPI_Type_contiguous(few(5), old, &type);
+    return type;
+}
+
+static MPI_Datatype a_vector(MPI_Datatype old)
+{
+    MPI_Datatype type;
+    MPI_Type_vector(few(5), few(3), stride(6), old, &type);
+    return type;
+}
+
+static MPI_Datatype a_hvector(MPI_Datatype old)
+{
+    MPI_Datatype type;
+    MPI_Type_create_hvector(few(5), few(3), stride(60), old, &type);
+    return type;
+}
+
+/* Blocks that are now and then regular, or touch. */
+static int fill_blocks(int n, int *len, int *disp)
+{
+    int regular = test_below(3) == 0, same = few(3), at = around(3);
+    for (int i = 0; i < n; i++) {
+        len[i] = regular ? same : few(4);
+        disp[i] = regular || test_below(3) ? at : around(20);
+        at = disp[i] + len[i] + (regular ? same : (int)test_below(3));
+    }
+    return n;
+}
+
+static MPI_Datatype an_indexed(MPI_Datatype old)
+{
+    int len[8], disp[8], n = fill_blocks(few(8), len, disp);
+    MPI_Datatype type;
+    MPI_Type_indexed(n, len, disp, old, &type);
+    return type;
+}
+
+static MPI_Datatype an_indexed_block(MPI_Datatype old)
+{
+    int len[8], disp[8], n = fill_blocks(few(8), len, disp);
+    MPI_Datatype type;
+    MPI_Type_create_indexed_block(n, few(3), disp, old, &type);
+    return type;
+}
+
+static int fill_bytes(int n, int *len, MPI_Aint *disp)
+{
+    int elements[8];
+    fill_blocks(n, len, elements);
+    int unit = 1 + (int)test_below(20);
+    for (int i = 0; i < n; i++)
+        disp[i] = (MPI_Aint)elements[i] * unit;
+    return n;
+}
+
+static MPI_Datatype an_hindexed(MPI_Datatype old)
+{
+    int len[8], n;
+    MPI_Aint disp[8];
+    MPI_Datatype type;
+    n = fill_bytes(few(8), len, disp);
+    MPI_Type_create_hindexed(n, len, disp, old, &type);
+    return type;
+}
+
+static MPI_Datatype an_hindexed_block(MPI_Datatype old)
+{
+    int len[8], n;
+    MPI_Aint disp[8];
+    MPI_Datatype type;
+    n = fill_bytes(few(8), len, disp);
+    MPI_Type_create_hindexed_block(n, few(3), disp, old, &type);
+    return type;
+}
+
+static MPI_Datatype a_subarray(MPI_Datatype old)
+{
+    int n = 1 + (int)test_below(3), size[3], sub[3], start[3];
+    for (int i = 0; i < n; i++) {
+        size[i] = 1 + (int)test_below(5);
+        sub[i] = 1 + (int)test_below(size[i]);
+        start[i] = (int)test_below(size[i] - sub[i] + 1);
+    }
+    MPI_Datatype type;
+    MPI_Type_create_subarray(n, size, sub, start,
+                             test_below(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, old, &type);
+    return type;
+}
+
+static MPI_Datatype a_darray(MPI_Datatype old)
+{
+    int n = 1 + (int)test_below(3), size[3], distrib[3], darg[3], procs[3], all = 1;
+    for (int i = 0; i < n; i++) {
+        static const int kinds[] = {MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK,
+                                    MPI_DISTRIBUTE_CYCLIC};
+        size[i] = 1 + (int)test_below(9);
+        distrib[i] = kinds[test_below(3)];
+        procs[i] = distrib[i] == MPI_DISTRIBUTE_NONE ? 1 : 1 + (int)test_below(3);
+        int least = (size[i] + procs[i] - 1) / procs[i];
+        darg[i] = MPI_DISTRIBUTE_DFLT_DARG;
+        if (distrib[i] == MPI_DISTRIBUTE_BLOCK && test_below(2))
+            darg[i] = least + (int)test_below(2);
+        if (distrib[i] == MPI_DISTRIBUTE_CYCLIC && test_below(2))
+            darg[i] = 1 + (int)test_below(4);
+        all *= procs[i];
+    }
+    MPI_Datatype type = MPI_DATATYPE_NULL; /* Open MPI makes none of an empty type */
+    MPI_Type_create_darray(all, (int)test_below(all), n, size, distrib, darg, procs,
+                           test_below(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, old, &type);
+    return type;
+}
+
+static MPI_Datatype a_resized(MPI_Datatype old)
+{
+    MPI_Datatype type;
+    MPI_Type_create_resized(old, around(12), test_below(80), &type);
+    return type;
+}
+
+static MPI_Datatype a_dup(MPI_Datatype old)
+{
+    MPI_Datatype type;
+    MPI_Type_dup(old, &type);
+    return type;
+}
+
+#if MPI_VERSION >= 4
+static MPI_Datatype a_large_vector(MPI_Datatype old)
+{
+    MPI_Datatype type;
+    MPI_Type_vector_c(few(5), few(3), stride(6), old, &type);
+    return type;
+}
+
+static MPI_Datatype a_large_hindexed(MPI_Datatype old)
+{
+    int len[8], n;
+    MPI_Aint disp[8];
+    MPI_Count large_len[8], large_disp[8];
+    MPI_Datatype type;
+    n = fill_bytes(few(8), len, disp);
+    for (int i = 0; i < n; i++) {
+        large_len[i] = len[i];
+        large_disp[i] = disp[i];
+    }
+    MPI_Type_create_hindexed_c(n, large_len, large_disp, old, &type);
+    return type;
+}
+
+static MPI_Datatype a_large_indexed_block(MPI_Datatype old)
+{
+    int len[8], disp[8], n = fill_blocks(few(8), len, disp);
+    MPI_Count large[8];
+    MPI_Datatype type;
+    for (int i = 0; i < n; i++)
+        large[i] = disp[i];
+    MPI_Type_create_indexed_block_c(n, few(3), large, old, &type);
+    return type;
+}
+
+static MPI_Datatype a_large_subarray(MPI_Datatype old)
+{
+    MPI_Count size[2], sub[2], start[2];
+    for (int i = 0; i < 2; i++) {
+        size[i] = 1 + test_below(6);
+        sub[i] = 1 + test_below(size[i]);
+        start[i] = test_below(size[i] - sub[i] + 1);
+    }
+    MPI_Datatype type;
+    MPI_Type_create_subarray_c(2, size, sub, start,
+                               test_below(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, old, &type);
+    return type;
+}
+
+static MPI_Datatype a_large_darray(MPI_Datatype old)
+{
+    MPI_Count size[2] = {1 + test_below(9), 1 + test_below(9)};
+    int distrib[2] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK};
+    int darg[2] = {1 + (int)test_below(3), MPI_DISTRIBUTE_DFLT_DARG}, procs[2] = {2, 2};
+    MPI_Datatype type;
+    MPI_Type_create_darray_c(4, (int)test_below(4), 2, size, distrib, darg, procs, MPI_ORDER_C,
+                             old, &type);
+    return type;
+}
+
+static MPI_Datatype a_large_resized(MPI_Datatype old)
+{
+    MPI_Datatype type;
+    MPI_Type_create_resized_c(old, around(12), test_below(80), &type);
+    return type;
+}
+#endif
+
+typedef MPI_Datatype constructor(MPI_Datatype old);
+
+/* The first ones count in elements. */
+static constructor *const constructors[] = {a_contiguous,
+                                            a_vector,
+                                            an_indexed,
+                                            an_indexed_block,
+                                            a_subarray,
+                                            a_darray,
+                                            a_dup,
+#if MPI_VERSION >= 4
+                                            a_large_vector,
+                                            a_large_indexed_block,
+                                            a_large_subarray,
+                                            a_large_darray,
+#endif
+#define ELEMENTS (MPI_VERSION >= 4 ? 11 : 7)
+#if MPI_VERSION >= 4
+                                            a_large_hindexed,
+                                            a_large_resized,
+#endif
+                                            a_hvector,
+                                            an_hindexed,
+                                            an_hindexed_block,
+                                            a_resized};
+
+static MPI_Datatype random_type(struct taste taste, int depth);
+
+/* Where bounds are compared, every member has explicit ones: MPICH joins them with those of
+ * plain members, the standard lets them win. */
+static MPI_Datatype struct_member(struct taste taste, int depth)
+{
+    MPI_Datatype type = random_type(taste, depth), resized;
+    if (!taste.bytes_only)
+        return type;
+    resized = a_resized(type);
+    release(&type);
+    return resized;
+}
+
+static MPI_Datatype a_struct(struct taste taste, int depth)
+{
+    MPI_Datatype old[4], type;
+    int len[8], n = few(4);
+    MPI_Aint disp[8];
+    for (int i = 0; i < n; i++)
+        old[i] = struct_member(taste, depth - 1);
+    fill_bytes(n, len, disp);
+#if MPI_VERSION >= 4
+    MPI_Count large_len[4], large_disp[4];
+    for (int i = 0; i < n; i++) {
+        large_len[i] = len[i];
+        large_disp[i] = disp[i];
+    }
+    if (test_below(2))
+        MPI_Type_create_struct_c(n, large_len, large_disp, old, &type);
+    else
+#endif
+        MPI_Type_create_struct(n, len, disp, old, &type);
+    for (int i = 0; i < n; i++)
+        release(&old[i]);
+    return type;
+}
+
+/* Small enough for the buffers of this test. */
+static int fits(MPI_Datatype type, struct taste taste)
+{
+    MPI_Count size, lb, extent, true_lb, true_extent;
+    MPI_Type_size_x(type, &size);
+    MPI_Type_get_extent_x(type, &lb, &extent);
+    MPI_Type_get_true_extent_x(type, &true_lb, &true_extent);
+    return (size > 0 || taste.empties) && size <= SIZE_MAX_BYTES && extent > -REACH / 8 &&
+           extent < REACH / 8 &&
+           (size == 0 || (true_lb > -REACH / 2 && true_lb + true_extent < REACH / 2));
+}
+
+static MPI_Datatype random_type(struct taste taste, int depth)
+{
+    enum {
+        ALL = sizeof constructors / sizeof *constructors
+    };
+    MPI_Datatype type;
+    if (depth == 0 || test_below(10) == 0)
+        return random_leaf(taste);
+    if (!taste.elements_only && test_below(5) == 0)
+        type = a_struct(taste, depth);
+    else {
+        MPI_Datatype old = random_type(taste, depth - 1);
+        type = constructors[test_below(taste.elements_only ? ELEMENTS : ALL)](old);
+        release(&old);
+    }
+    if (type == MPI_DATATYPE_NULL)
+        return random_leaf(taste);
+    if (fits(type, taste))
+        return type;
+    release(&type);
+    return random_leaf(taste);
+}
+
+/* ---- In memory ---------------------------------------------------------------------- */
+
+static unsigned char memory[2 * REACH], packed[4 * SIZE_MAX_BYTES], want[4 * SIZE_MAX_BYTES];
+
+static void check_facts(MPI_Datatype type, const struct brio_map *map)
+{
+    MPI_Count size, lb, extent, true_lb, true_extent;
+    MPI_Type_size_x(type, &size);
+    MPI_Type_get_extent_x(type, &lb, &extent);
+    MPI_Type_get_true_extent_x(type, &true_lb, &true_extent);
+    CHECK(map->size == size, "size %ld, MPI says %ld", (long)map->size, (long)size);
+    CHECK(map->lb == lb && map->extent == extent, "lb %ld extent %ld, MPI says %ld %ld",
+          (long)map->lb, (long)map->extent, (long)lb, (long)extent);
+    /* The MPIs are generous here where a part has a lower bound of its own. */
+    if (size > 0)
+        CHECK(map->lo >= true_lb && map->hi <= true_lb + true_extent,
+              "touches [%ld,%ld), MPI says [%ld,%ld)", (long)map->lo, (long)map->hi,
+              (long)true_lb, (long)(true_lb + true_extent));
+}
+
+/* `count` items as MPI_Pack gives them. */
+static void check_bytes(MPI_Datatype type, const struct brio_map *map, int count)
+{
+    int place = 0;
+    const unsigned char *base = memory + REACH;
+    MPI_Pack(base, count, type, want, sizeof want, &place, MPI_COMM_SELF);
+    CHECK(place == count * map->size, "MPI packed %d bytes, not %ld", place,
+          (long)(count * map->size));
+    if (place == 0)
+        return;
+    memset(packed, 0, sizeof packed);
+    brio_pack(packed, map, base, 0, count * map->size);
+    CHECK(memcmp(packed, want, (size_t)place) == 0, "packed bytes differ");
+}
+
+static void show(MPI_Datatype type, int depth)
+{
+    int ni = 0, na = 0, nt = 0, combiner;
+    char name[MPI_MAX_OBJECT_NAME];
+#if MPI_VERSION >= 4
+    MPI_Count ci, ca, cc, ct, counts[64];
+    MPI_Type_get_envelope_c(type, &ci, &ca, &cc, &ct, &combiner);
+    ni = (int)ci, na = (int)ca, nt = (int)ct;
+#else
+    MPI_Type_get_envelope(type, &ni, &na, &nt, &combiner);
+#endif
+    if (!is_derived(type)) {
+        int len;
+        MPI_Type_get_name(type, name, &len);
+        fprintf(stderr, "%*s%s\n", depth, "", name);
+        return;
+    }
+    int ints[64];
+    MPI_Aint addrs[64];
+    MPI_Datatype types[64];
+#if MPI_VERSION >= 4
+    MPI_Type_get_contents_c(type, ci, ca, cc, ct, ints, addrs, counts, types);
+#else
+    MPI_Type_get_contents(type, ni, na, nt, ints, addrs, types);
+#endif
+    fprintf(stderr, "%*scombiner %d:", depth, "", combiner);
+    for (int i = 0; i < ni; i++)
+        fprintf(stderr, " %d", ints[i]);
+    for (int i = 0; i < na; i++)
+        fprintf(stderr, " %ld", (long)addrs[i]);
+#if MPI_VERSION >= 4
+    for (int i = 0; i < cc; i++)
+        fprintf(stderr, " %ld", (long)counts[i]);
+#endif
+    fputc('\n', stderr);
+    for (int i = 0; i < nt; i++) {
+        show(types[i], depth + 2);
+        release(&types[i]);
+    }
+}
+
+static void try_memory(int n, struct taste taste)
+{
+    for (int i = 0; i < n && !test_failed; i++) {
+        MPI_Datatype type = random_type(taste, 1 + (int)test_below(4));
+        struct brio_map *map, *typed;
+        if (is_derived(type))
+            MPI_Type_commit(&type);
+        REQUIRE(!brio_flatten(type, &map), "%s", brio_err_text());
+        REQUIRE(!brio_flatten_typed(type, &typed), "%s", brio_err_text());
+        check_facts(type, map);
+        check_facts(type, typed);
+        /* MPICH 4.0 divides by zero when it packs some types with empty parts. */
+        if (map->size > 0 && !(taste.empties && MPI_VERSION >= 4)) {
+            int count = taste.empties ? 1 : 1 + (int)test_below(3);
+            check_bytes(type, map, count);
+            check_bytes(type, typed, count);
+        }
+        if (test_failed) {
+            fprintf(stderr, "type %d:\n", i);
+            show(type, 0);
+        }
+        brio_map_unref(map);
+        brio_map_unref(typed);
+        release(&type);
+    }
+}
+
+static void in_memory(void)
+{
+    try_memory(20000, (struct taste){0});
+}
+
+static void empty_parts(void)
+{
+    try_memory(5000, (struct taste){.empties = 1});
+}
+
+/* ---- In files ----------------------------------------------------------------------- */
+
+static enum brio_err size_scaled(void *self, MPI_Datatype leaf, brio_off *out)
+{
+    MPI_Count size;
+    if (MPI_Type_size_x(leaf, &size) != MPI_SUCCESS)
+        return brio_fail(BRIO_ETYPE, "leaf without a size");
+    *out = size * *(int *)self;
+    return BRIO_OK;
+}
+
+/* Elements of one byte in the file, too: the map must be the one in memory, and bounds by
+ * rule must be those that MPI finds. */
+static void same_sizes(void)
+{
+    int scale = 1;
+    struct brio_sizer sizer = {size_scaled, &scale};
+    for (int i = 0; i < 20000 && !test_failed; i++) {
+        MPI_Datatype type =
+            random_type((struct taste){.bytes_only = 1}, 1 + (int)test_below(4));
+        struct brio_map *map, *sized;
+        REQUIRE(!brio_flatten(type, &map), "%s", brio_err_text());
+        REQUIRE(!brio_flatten_sized(type, &sizer, &sized), "%s", brio_err_text());
+        check_facts(type, sized);
+        CHECK(map->hash == sized->hash, "hash differs");
+        for (int64_t pos = 0; pos < 2 * map->size && !test_failed; pos++)
+            CHECK(brio_map_offset(map, pos) == brio_map_offset(sized, pos), "byte %ld",
+                  (long)pos);
+        if (test_failed) {
+            fprintf(stderr, "type %d:\n", i);
+            show(type, 0);
+        }
+        brio_map_unref(map);
+        brio_map_unref(sized);
+        release(&type);
+    }
+}
+
+/* Elements of three bytes: everything counted in elements is three times as far. */
+static void scaled(void)
+{
+    int scale = 3;
+    struct brio_sizer sizer = {size_scaled, &scale};
+    for (int i = 0; i < 10000 && !test_failed; i++) {
+        MPI_Datatype type = random_type((struct taste){.bytes_only = 1, .elements_only = 1},
+                                        1 + (int)test_below(4));
+        struct brio_map *map, *sized;
+        REQUIRE(!brio_flatten(type, &map), "%s", brio_err_text());
+        REQUIRE(!brio_flatten_sized(type, &sizer, &sized), "%s", brio_err_text());
+        CHECK(sized->size == 3 * map->size && sized->extent == 3 * map->extent &&
+                  sized->lb == 3 * map->lb,
+              "size %ld of %ld, extent %ld of %ld", (long)sized->size, (long)map->size,
+              (long)sized->extent, (long)map->extent);
+        for (int64_t pos = 0; pos < 2 * map->size && !test_failed; pos++)
+            for (int64_t k = 0; k < 3; k++)
+                CHECK(brio_map_offset(sized, 3 * pos + k) == 3 * brio_map_offset(map, pos) + k,
+                      "byte %ld", (long)pos);
+        if (test_failed)
+            show(type, 0);
+        brio_map_unref(map);
+        brio_map_unref(sized);
+        release(&type);
+    }
+}
+
+/* The standard's own rule: markers win over data, wherever the data is. */
+static void markers(void)
+{
+    int scale = 1;
+    struct brio_sizer sizer = {size_scaled, &scale};
+    MPI_Datatype part[2] = {MPI_BYTE}, type;
+    struct brio_map *map;
+    MPI_Type_create_resized(MPI_BYTE, -1, 23, &part[1]);
+    MPI_Type_create_struct(2, (int[]){2, 2}, (MPI_Aint[]){-24, 72}, part, &type);
+    REQUIRE(!brio_flatten_sized(type, &sizer, &map), "%s", brio_err_text());
+    CHECK(map->lb == 71 && map->extent == 46, "lb %ld extent %ld", (long)map->lb,
+          (long)map->extent);
+    CHECK(map->size == 4 && map->lo == -24 && map->hi == 96, "touches [%ld,%ld)", (long)map->lo,
+          (long)map->hi);
+    brio_map_unref(map);
+    MPI_Type_free(&type);
+    MPI_Type_free(&part[1]);
+}
+
+/* The holes of pair types, and their members' kinds. */
+static void check_pair(MPI_Datatype type, int first, int second_at, int extent)
+{
+    struct brio_map *map, *typed;
+    struct brio_cursor c;
+    struct brio_run run;
+    REQUIRE(!brio_flatten(type, &map) && !brio_flatten_typed(type, &typed), "flatten");
+    CHECK(map->size == first + 4 && map->extent == extent, "size %ld extent %ld",
+          (long)map->size, (long)map->extent);
+    CHECK(brio_map_offset(map, first) == second_at, "second member at %ld",
+          (long)brio_map_offset(map, first));
+    brio_cursor_init(&c, typed, 0);
+    for (int64_t left = typed->size; left > 0; left -= run.len * run.count) {
+        brio_cursor_next(&c, left, &run);
+        CHECK(run.len == brio_kind_mem_size(run.kind), "element of %ld bytes", (long)run.len);
+    }
+    brio_map_unref(map);
+    brio_map_unref(typed);
+}
+
+static void pairs(void)
+{
+    check_pair(MPI_FLOAT_INT, 4, 4, 8);
+    check_pair(MPI_DOUBLE_INT, 8, 8, 16);
+    check_pair(MPI_LONG_INT, 8, 8, 16);
+    check_pair(MPI_SHORT_INT, 2, 4, 8);
+    check_pair(MPI_LONG_DOUBLE_INT, 16, 16, 32);
+    check_pair(MPI_2INT, 4, 4, 8);
+}
+
+/* Displacements in bytes stay as the user gave them. */
+static void bytes_do_not_scale(void)
+{
+    int scale = 2;
+    struct brio_sizer sizer = {size_scaled, &scale};
+    MPI_Datatype type, resized;
+    struct brio_map *map;
+    MPI_Type_create_hvector(3, 2, 100, MPI_INT, &type);
+    REQUIRE(!brio_flatten_sized(type, &sizer, &map), "%s", brio_err_text());
+    CHECK(map->size == 48 && map->extent == 216, "size %ld extent %ld", (long)map->size,
+          (long)map->extent);
+    CHECK(brio_map_offset(map, 16) == 100 && brio_map_offset(map, 8) == 8, "offsets");
+    brio_map_unref(map);
+    MPI_Type_create_resized(type, -8, 1000, &resized);
+    REQUIRE(!brio_flatten_sized(resized, &sizer, &map), "%s", brio_err_text());
+    CHECK(map->lb == -8 && map->extent == 1000, "lb %ld extent %ld", (long)map->lb,
+          (long)map->extent);
+    brio_map_unref(map);
+    MPI_Type_free(&resized);
+    MPI_Type_free(&type);
+}
+
+/* ---- Cost and keeping --------------------------------------------------------------- */
+
+/* A node takes some 200 bytes, an entry 16: nnodes * 256 is an upper bound. */
+static void check_cost(MPI_Datatype type, MPI_Count size, const char *what)
+{
+    struct brio_map *map;
+    REQUIRE(!brio_flatten(type, &map), "%s: %s", what, brio_err_text());
+    CHECK(map->nnodes * 256 < 65536, "%s: %zu nodes", what, map->nnodes);
+    CHECK(map->size == size, "%s: size %lld", what, (long long)map->size);
+    brio_map_unref(map);
+    MPI_Type_free(&type);
+}
+
+static void compact(void)
+{
+    enum {
+        N = 16777216
+    };
+    MPI_Datatype type, inner;
+    MPI_Type_vector(N, 1, 4, MPI_INT, &type);
+    check_cost(type, 4LL * N, "vector");
+    MPI_Type_vector(N, 3, 4, MPI_DOUBLE_INT, &type);
+    check_cost(type, 36LL * N, "vector of pairs");
+    MPI_Type_vector(1000, 1, 3, MPI_INT, &inner);
+    MPI_Type_create_hvector(N, 1, 20000, inner, &type);
+    MPI_Type_free(&inner);
+    check_cost(type, 4000LL * N, "vector of vectors");
+    MPI_Type_create_subarray(3, (int[]){4096, 4096, 4096}, (int[]){4095, 4095, 4095},
+                             (int[]){1, 1, 1}, MPI_ORDER_C, MPI_FLOAT, &type);
+    check_cost(type, 4LL * 4095 * 4095 * 4095, "subarray");
+    MPI_Type_create_darray(4, 3, 2, (int[]){1 << 15, 1 << 15},
+                           (int[]){MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_CYCLIC}, (int[]){3, 5},
+                           (int[]){2, 2}, MPI_ORDER_C, MPI_DOUBLE, &type);
+    /* Of 32768 indices, dealt out by 3 and by 5 to two, those of the second. */
+    check_cost(type, 8LL * 16383 * 16383, "darray");
+    int *len = malloc(100000 * sizeof *len), *disp = malloc(100000 * sizeof *disp);
+    REQUIRE(len && disp, "no memory");
+    for (int i = 0; i < 100000; i++) {
+        len[i] = 2;
+        disp[i] = 7 * i;
+    }
+    MPI_Type_indexed(100000, len, disp, MPI_INT, &type);
+    check_cost(type, 800000, "regular indexed");
+    free(len);
+    free(disp);
+}
+
+/* Beyond 2 GiB, 4 GiB, and what an int can count. */
+static void large(void)
+{
+    MPI_Datatype gib, type;
+    struct brio_map *map;
+    MPI_Type_contiguous(1 << 30, MPI_BYTE, &gib);
+    MPI_Type_vector(1 << 20, 1, 2, gib, &type);
+    REQUIRE(!brio_flatten(type, &map), "%s", brio_err_text());
+    CHECK(map->size == INT64_C(1) << 50 && map->nnodes < 5, "size %lld", (long long)map->size);
+    CHECK(brio_map_offset(map, (INT64_C(1) << 49) + 5) == (INT64_C(1) << 50) + 5, "offset");
+    brio_map_unref(map);
+    MPI_Type_free(&type);
+    MPI_Type_free(&gib);
+#if MPI_VERSION >= 4
+    MPI_Type_vector_c(INT64_C(1) << 33, 1, 3, MPI_INT, &type);
+    REQUIRE(!brio_flatten(type, &map), "%s", brio_err_text());
+    CHECK(map->size == INT64_C(1) << 35 && map->nnodes == 1, "size %lld", (long long)map->size);
+    brio_map_unref(map);
+    MPI_Type_free(&type);
+#endif
+}
+
+/* A type is decoded once; its duplicate shares the map. */
+static void kept(void)
+{
+    MPI_Datatype type, dup;
+    struct brio_map *a, *b, *c;
+    MPI_Type_vector(5, 1, 3, MPI_INT, &type);
+    REQUIRE(!brio_flatten(type, &a) && !brio_flatten(type, &b), "%s", brio_err_text());
+    MPI_Type_dup(type, &dup);
+    REQUIRE(!brio_flatten(dup, &c), "%s", brio_err_text());
+    CHECK(a == b && a == c, "decoded again");
+    MPI_Type_free(&type);
+    MPI_Type_free(&dup);
+    CHECK(a->refs == 3, "%d references left", a->refs);
+    CHECK(a->size == 20, "the map is gone with the type");
+    brio_map_unref(a);
+    brio_map_unref(b);
+    brio_map_unref(c);
+    REQUIRE(!brio_flatten(MPI_DOUBLE_INT, &a) && !brio_flatten(MPI_DOUBLE_INT, &b), "named");
+    CHECK(a == b && a->size == 12 && a->extent == 16 && !a->contiguous, "MPI_DOUBLE_INT");
+    brio_map_unref(a);
+    brio_map_unref(b);
+}
+
+static void committed(void)
+{
+    MPI_Datatype type, dup;
+    struct brio_map *map;
+    CHECK(brio_type_committed(MPI_INT), "MPI_INT");
+    CHECK(!brio_type_committed(MPI_DATATYPE_NULL), "null");
+    CHECK(brio_flatten(MPI_DATATYPE_NULL, &map) == BRIO_ETYPE, "null was flattened");
+    MPI_Type_vector(5, 1, 3, MPI_INT, &type);
+    CHECK(!brio_type_committed(type), "not yet");
+    REQUIRE(!brio_flatten(type, &map), "%s", brio_err_text());
+    CHECK(!brio_type_committed(type), "not yet, flattened");
+    MPI_Type_commit(&type);
+    CHECK(brio_type_committed(type), "committed");
+    CHECK(brio_type_committed(type), "still committed");
+    MPI_Type_dup(type, &dup);
+    CHECK(brio_type_committed(dup), "duplicate");
+    MPI_Type_free(&type);
+    MPI_Type_free(&dup);
+    brio_map_unref(map);
+}
+
+static const struct test_case cases[] = {
+    TEST(in_memory),  TEST(empty_parts), TEST(pairs),
+    TEST(same_sizes), TEST(scaled),      TEST(bytes_do_not_scale),
+    TEST(markers),    TEST(compact),     TEST(large),
+    TEST(kept),       TEST(committed),   {0}};
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    printf("seed %llu\n", (unsigned long long)test_seed());
+    for (size_t i = 0; i < sizeof memory; i++)
+        memory[i] = (unsigned char)test_random();
+    int rc = test_main(argc, argv, cases);
+    brio_flatten_finalize();
+    MPI_Finalize();
+    return rc;
+}
