@@ -18,6 +18,10 @@ hooks="Wait Waitall Waitany Waitsome Test Testall Testany Testsome Request_get_s
 fortran="mpi_file_create_errhandler mpi_file_create_errhandler_ mpi_file_create_errhandler__
     MPI_FILE_CREATE_ERRHANDLER pmpi_file_create_errhandler pmpi_file_create_errhandler_
     pmpi_file_create_errhandler__ PMPI_FILE_CREATE_ERRHANDLER ompi_file_create_errhandler_f"
+[ "$BRIO_MPI" = mpich ] && fortran="mpi_register_datarep mpi_register_datarep_
+    mpi_register_datarep__ MPI_REGISTER_DATAREP pmpi_register_datarep pmpi_register_datarep_
+    pmpi_register_datarep__ PMPI_REGISTER_DATAREP mpi_register_datarep_f08_
+    pmpir_register_datarep_f08_"
 
 names() { nm -D --defined-only "$1" | awk '{print $3}' | sort -u; }
 
@@ -43,7 +47,7 @@ comm -23 chapter have >missing
 check chapter missing
 
 for n in $hooks; do printf 'MPI_%s\nPMPI_%s\n' $n $n; done | sort >hooks
-[ "$BRIO_MPI" = openmpi ] && printf '%s\n' $fortran | sort >>hooks
+printf '%s\n' $fortran >>hooks
 sort -o hooks hooks
 comm -23 hooks have >missing
 check hooks missing
