@@ -128,7 +128,7 @@ done
 [ -n "$mpis" ] || die "nothing built in $build: run cmake --build first"
 
 cat <<END
-${bold}Brio: MPI-IO that is not slow when the pattern is not simple${plain}
+${bold}One MPI program, its files written and read by two MPI-IO libraries${plain}
 
 $ranks ranks write a 2-D array to one file, read what another rank wrote, and check every
 element: first each rank has a rectangle of the array, then single columns (4 bytes here,

@@ -31,6 +31,8 @@ module client
    implicit none
 #if defined(BIND_MPIFH)
    include 'mpif.h'
+#elif defined(BIND_MPI) && defined(MPI_IS_mpich)
+   external :: MPI_CONVERSION_FN_NULL ! missing in MPICH's module
 #endif
    integer, parameter :: off = MPI_OFFSET_KIND
    integer :: rank, nranks, failures
@@ -394,6 +396,16 @@ contains
       call MPI_File_set_view(fh, 400_off*rank, MPI_BYTE, MPI_BYTE, 'native', MPI_INFO_NULL, ierr)
       call MPI_File_read_at(fh, 0_off, words, 400, MPI_BYTE, status, ierr)
       call check(all(words == not(transfer(out, words))), 'the flipped words in the file')
+      call MPI_Register_datarep('flipped', from_file, to_file, file_extent, calls, ierr)
+      call check(ierr /= MPI_SUCCESS, 'register_datarep a second time')
+      call MPI_Register_datarep('same', MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, &
+                                file_extent, calls, ierr)
+      call check(ierr == MPI_SUCCESS, 'register_datarep without conversion')
+      call MPI_File_set_view(fh, 400_off*rank, MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, &
+                             'same', MPI_INFO_NULL, ierr)
+      call check(ierr == MPI_SUCCESS, 'set_view without conversion')
+      call MPI_File_read_at(fh, 0_off, back, 50, MPI_DOUBLE_PRECISION, status, ierr)
+      call check(all(transfer(back, words) == words), 'the words without conversion')
       call MPI_File_close(fh, ierr)
    end subroutine
 

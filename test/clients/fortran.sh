@@ -6,8 +6,8 @@ fc=$(tool mpifort)
 for binding in MPIFH MPI F08; do
     mkdir $binding
     # Calls without an interface differ in the types of their buffers: only a warning.
-    "$fc" -O1 -g -Wall -Wno-unused -fallow-argument-mismatch -J $binding -DBIND_$binding \
-        "$clients/fortran.F90" -o fortran-$binding 2>build.log || {
+    "$fc" -O1 -g -Wall -Wno-unused -fallow-argument-mismatch -J $binding \
+        -DBIND_$binding -DMPI_IS_$mpi "$clients/fortran.F90" -o fortran-$binding 2>build.log || {
         cat build.log
         fail "the $binding binding does not compile"
     }

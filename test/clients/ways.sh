@@ -22,14 +22,14 @@ cc "$clients/ways.c" -o ways-linked "${brio_paths[@]}" -lbrio-$mpi
 linked ./ways-linked
 
 echo "way: linked, C++"
-"$cxx" -std=c++17 -D_GNU_SOURCE -w -I"${clients%/*}" "$clients/cxx.cc" -o cxx-linked \
+"$cxx" -std=c++17 -D_GNU_SOURCE -w -DMPI_CXX_BINDINGS -I"${clients%/*}" "$clients/cxx.cc" -o cxx-linked \
     "${brio_paths[@]}" $brio_link
 linked ./cxx-linked
 
 for binding in MPIFH F08; do
     echo "way: linked, Fortran $binding"
     mkdir $binding
-    "$fc" -w -fallow-argument-mismatch -J $binding -DBIND_$binding "$clients/fortran.F90" \
+    "$fc" -w -fallow-argument-mismatch -J $binding -DBIND_$binding -DMPI_IS_$mpi "$clients/fortran.F90" \
         -o fortran-$binding "${brio_paths[@]}" $brio_link
     linked ./fortran-$binding served views errors
 done
