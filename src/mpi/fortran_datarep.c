@@ -1,8 +1,8 @@
-/* MPI_Register_datarep from Fortran under MPICH, whose bindings hand the Fortran procedures to
- * the C function as if they were C functions. Open MPI wraps them itself. */
+/* MPI_Register_datarep from Fortran. MPICH's bindings hand the Fortran procedures to the C
+ * function as if they were C functions, and Open MPI's mpi_f08 does not know its own
+ * MPI_CONVERSION_FN_NULL, so the Fortran names are Brio's own under both. */
 #include "mpi/entry.h"
 
-#ifdef MPICH_VERSION
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +51,7 @@ static int call_extent(MPI_Datatype type, MPI_Aint *out, void *extra)
 static bool is_null(conversion *fn)
 {
     static const char *const names[] = {"mpi_conversion_fn_null_",
-                                        "__mpi_f08_callbacks_MOD_mpi_conversion_fn_null",
-                                        "__mpi_f08_callbacks_MOD_mpi_conversion_fn_null_c"};
+                                        "__mpi_f08_callbacks_MOD_mpi_conversion_fn_null"};
     bool found = !fn;
     for (size_t i = 0; !found && i < sizeof names / sizeof names[0]; i++)
         found = (void *)fn == dlsym(RTLD_DEFAULT, names[i]);
@@ -78,7 +77,8 @@ static enum brio_err register_procedures(const char *name, const struct procedur
 
 #pragma GCC visibility push(default)
 
-/* The name is `len` characters, padded with blanks. ierr may be absent in mpi_f08. */
+/* The name is `len` characters, padded with blanks; the compiler passes the length behind all
+ * other arguments. ierr may be absent in mpi_f08. */
 void mpi_register_datarep_(const char *name, conversion *read, conversion *write,
                            extent *file_extent, MPI_Aint *extra, MPI_Fint *ierr, size_t len);
 
@@ -110,8 +110,15 @@ ALSO(pmpi_register_datarep);
 ALSO(pmpi_register_datarep_);
 ALSO(pmpi_register_datarep__);
 ALSO(PMPI_REGISTER_DATAREP);
+#ifdef OPEN_MPI
+ALSO(ompi_register_datarep_f); /* mpi_f08 comes by this name */
+ALSO(MPI_Register_datarep_f);
+ALSO(MPI_Register_datarep_f08);
+ALSO(PMPI_Register_datarep_f);
+ALSO(PMPI_Register_datarep_f08);
+#else
 ALSO(mpi_register_datarep_f08_);
 ALSO(pmpir_register_datarep_f08_);
+#endif
 
 #pragma GCC visibility pop
-#endif

@@ -15,13 +15,16 @@ large="read_at write_at read_at_all write_at_all iread_at iwrite_at iread_at_all
     read_all_begin write_all_begin read_ordered_begin write_ordered_begin get_type_extent"
 hooks="Wait Waitall Waitany Waitsome Test Testall Testany Testsome Request_get_status Init
     Init_thread Query_thread Error_string Errhandler_free"
-fortran="mpi_file_create_errhandler mpi_file_create_errhandler_ mpi_file_create_errhandler__
-    MPI_FILE_CREATE_ERRHANDLER pmpi_file_create_errhandler pmpi_file_create_errhandler_
-    pmpi_file_create_errhandler__ PMPI_FILE_CREATE_ERRHANDLER ompi_file_create_errhandler_f"
-[ "$BRIO_MPI" = mpich ] && fortran="mpi_register_datarep mpi_register_datarep_
-    mpi_register_datarep__ MPI_REGISTER_DATAREP pmpi_register_datarep pmpi_register_datarep_
-    pmpi_register_datarep__ PMPI_REGISTER_DATAREP mpi_register_datarep_f08_
-    pmpir_register_datarep_f08_"
+fortran="mpi_register_datarep mpi_register_datarep_ mpi_register_datarep__ MPI_REGISTER_DATAREP
+    pmpi_register_datarep pmpi_register_datarep_ pmpi_register_datarep__ PMPI_REGISTER_DATAREP"
+case $BRIO_MPI in
+openmpi) fortran="$fortran mpi_file_create_errhandler mpi_file_create_errhandler_
+    mpi_file_create_errhandler__ MPI_FILE_CREATE_ERRHANDLER pmpi_file_create_errhandler
+    pmpi_file_create_errhandler_ pmpi_file_create_errhandler__ PMPI_FILE_CREATE_ERRHANDLER
+    ompi_file_create_errhandler_f ompi_register_datarep_f MPI_Register_datarep_f
+    MPI_Register_datarep_f08 PMPI_Register_datarep_f PMPI_Register_datarep_f08" ;;
+mpich) fortran="$fortran mpi_register_datarep_f08_ pmpir_register_datarep_f08_" ;;
+esac
 
 names() { nm -D --defined-only "$1" | awk '{print $3}' | sort -u; }
 
