@@ -16,23 +16,24 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* A mapping reaches only to the end of the file, so the last byte of the data goes first,
- * in the plain way. Not by ftruncate: another rank may just have made the file longer. Then
- * blocks for a part that has none are asked for at once, which saves a quarter of the time
- * of a first write on ext4; the file system may not know how, or be full: populate tells. */
-static bool reach(int fd, const struct brio_io *io, brio_off start, brio_off hi)
+bool brio_move_reach(int fd, const struct brio_io *io, brio_off hi)
 {
     struct stat st;
     if (fstat(fd, &st))
         return false;
-    if (st.st_size < hi) {
-        brio_off at = brio_map_offset(io->mem, io->mem_pos + io->bytes - 1);
-        if (pwrite(fd, (const char *)io->buf + at, 1, hi - 1) != 1)
-            return false;
-    }
-    if (st.st_size < hi || st.st_blocks < st.st_size / 512)
+    if (st.st_size >= hi)
+        return true;
+    brio_off at = brio_map_offset(io->mem, io->mem_pos + io->bytes - 1);
+    return pwrite(fd, (const char *)io->buf + at, 1, hi - 1) == 1;
+}
+
+/* Blocks for a part that has none are asked for at once, which saves a quarter of the time of
+ * a first write on ext4. The file system may not know how, or be full: populate tells. */
+static void allocate(int fd, brio_off start, brio_off hi)
+{
+    struct stat st;
+    if (fstat(fd, &st) == 0 && st.st_blocks < st.st_size / 512)
         (void)fallocate(fd, FALLOC_FL_KEEP_SIZE, start, hi - start);
-    return true;
 }
 
 /* All pages present and writable, or an error. Large pages where the system has them: a
@@ -53,8 +54,9 @@ bool brio_move_mapped(int fd, const struct brio_io *io, brio_off lo, brio_off hi
     brio_off page = sysconf(_SC_PAGESIZE);
     brio_off start = lo - lo % page;
     size_t len = (size_t)(hi - start);
-    if (!reach(fd, io, start, hi))
+    if (!brio_move_reach(fd, io, hi)) /* a mapping goes only to the end of the file */
         return false;
+    allocate(fd, start, hi);
     void *map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, start);
     if (map == MAP_FAILED)
         return false;

@@ -12,6 +12,11 @@ struct brio_result brio_move_flat(int fd, enum brio_dir dir, void *addr, brio_of
 /* Any access, by vectored calls: one for each stretch of the file. */
 struct brio_result brio_move_stretches(int fd, const struct brio_io *io);
 
+/* Makes the file reach to `hi`, one past the last byte of the write `io`, by writing that
+ * byte. Not by ftruncate: another rank may just have made the file longer. False if that
+ * failed. */
+bool brio_move_reach(int fd, const struct brio_io *io, brio_off hi);
+
 /* Writes an access whose data lie in [lo, hi) of the file through a shared mapping, which
  * touches no other byte. False if that is not possible here or now; nothing is lost then,
  * though bytes of the access may have been written: write it by stretches, which tells what

@@ -39,7 +39,7 @@ static const struct brio_hint hints[] = {
     {.name = "ind_wr_buffer_size",
      .kind = BRIO_HINT_BYTES,
      .offset = offsetof(struct conf, wr_window),
-     .def = "64m",
+     .def = "16m",
      .min = 4096,
      .max = 1 << 30,
      .help = "Bytes of the file mapped at once for writing."},
@@ -168,6 +168,101 @@ static struct brio_result move_pieces(struct posix *p, const struct brio_io *io)
     return all;
 }
 
+/* A long dense access in chunks of the file, for two threads. */
+enum {
+    CHUNK = 16 << 20,
+    MAX_CHUNKS = 1024
+};
+
+struct chunks {
+    struct posix *p;
+    struct brio_io io;
+    brio_off first, step; /* chunk i is at first + i * step in the file */
+    int n;
+    struct brio_result *result;
+    pthread_mutex_t lock; /* of what follows */
+    int failed;           /* the lowest chunk that did, or n */
+    char text[BRIO_ERR_TEXT];
+};
+
+/* Data bytes of the access before chunk i. */
+static brio_off before(const struct chunks *c, int i)
+{
+    if (i == 0)
+        return 0;
+    if (i == c->n)
+        return c->io.bytes;
+    brio_off at = c->first + i * c->step - c->io.base;
+    return brio_map_below(c->io.file, at) - c->io.pos;
+}
+
+static void move_chunk(void *arg, int i)
+{
+    struct chunks *c = arg;
+    brio_off from = before(c, i), to = before(c, i + 1);
+    struct brio_io part = rest(&c->io, from);
+    part.bytes = to - from;
+    struct brio_result r = {BRIO_OK, 0};
+    if (part.bytes > 0)
+        r = move_pieces(c->p, &part);
+    c->result[i] = r;
+    if (r.err == BRIO_OK)
+        return;
+    pthread_mutex_lock(&c->lock);
+    if (i < c->failed) {
+        c->failed = i;
+        brio_err_save(c->text);
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* What was moved up to the first byte that was not. */
+static struct brio_result sum_chunks(struct chunks *c)
+{
+    struct brio_result all = {BRIO_OK, 0};
+    for (int i = 0; i < c->n; i++) {
+        all.bytes += c->result[i].bytes;
+        all.err = c->result[i].err;
+        if (all.err)
+            brio_err_restore(c->text);
+        if (all.err || all.bytes < before(c, i + 1))
+            break;
+    }
+    return all;
+}
+
+/* True if the access was long and dense enough, and is done. */
+static bool move_shared(struct posix *p, const struct brio_io *io, struct brio_result *out)
+{
+    struct brio_bite bite;
+    void *mem;
+    if (io->bytes < CHUNK / 64) /* denser than any that is cut in windows */
+        return false;
+    brio_sieve_next(&p->sieve, io, &bite);
+    if (bite.way != BRIO_WAY_WINDOW)
+        return false;
+    brio_off hi = io->base + brio_map_offset(io->file, io->pos + io->bytes - 1) + 1;
+    brio_off first = bite.lo - bite.lo % CHUNK, span = hi - first;
+    brio_off step = brio_max(1, (span + (brio_off)MAX_CHUNKS * CHUNK - 1) /
+                                    ((brio_off)MAX_CHUNKS * CHUNK)) *
+                    CHUNK;
+    struct chunks c = {.p = p, .io = *io, .first = first, .step = step};
+    c.n = c.failed = (int)((span + step - 1) / step);
+    if (c.n < 2 || brio_calloc((size_t)c.n, sizeof *c.result, &mem))
+        return false;
+    c.result = mem;
+    pthread_mutex_init(&c.lock, NULL);
+    /* At once for all: the page that holds the byte is a small one, and would be in the way
+     * of a large one at the end of each window. */
+    if (io->dir == BRIO_WRITE)
+        (void)brio_move_reach(p->fd, io, hi);
+    brio_pool_share(move_chunk, &c, c.n);
+    *out = sum_chunks(&c);
+    pthread_mutex_destroy(&c.lock);
+    free(c.result);
+    return true;
+}
+
 /* True if the access is one piece on that side; *off is then where it begins. */
 static inline bool one_piece(const struct brio_map *map, brio_off pos, brio_off bytes,
                              brio_off *off)
@@ -180,13 +275,14 @@ static inline bool one_piece(const struct brio_map *map, brio_off pos, brio_off 
 
 static struct brio_result move(struct posix *p, const struct brio_io *io)
 {
+    struct brio_result r;
     brio_off off, at;
     if (io->bytes <= 0)
         return (struct brio_result){BRIO_OK, 0};
     if (one_piece(io->file, io->pos, io->bytes, &off) &&
         one_piece(io->mem, io->mem_pos, io->bytes, &at))
         return brio_move_flat(p->fd, io->dir, (char *)io->buf + at, io->base + off, io->bytes);
-    return move_pieces(p, io);
+    return move_shared(p, io, &r) ? r : move_pieces(p, io);
 }
 
 /* An access that a thread of the pool does. */

@@ -2,7 +2,9 @@
 #include "lane/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 
 /* Enough to keep a disk busy; more would only fight for the file's lock in the kernel. */
 enum {
@@ -123,6 +125,82 @@ BRIO_ERR brio_pool_submit(struct brio_job *job)
     }
     pthread_mutex_unlock(&pool.lock);
     return err;
+}
+
+/* Work that is shared with one thread of the pool: on a node that is full of ranks more would
+ * only take the processors of others. */
+struct share {
+    struct brio_job job; /* first: the pool gives it back */
+    void (*fn)(void *arg, int i);
+    void *arg;
+    int n;
+    _Atomic int next;
+    pthread_mutex_t lock;
+    pthread_cond_t over;
+    bool done; /* the helper will not touch this struct again */
+};
+
+static void work(struct share *share)
+{
+    int i;
+    while ((i = atomic_fetch_add(&share->next, 1)) < share->n)
+        share->fn(share->arg, i);
+}
+
+static void help(struct brio_job *job)
+{
+    struct share *share = (struct share *)job;
+    work(share);
+    pthread_mutex_lock(&share->lock);
+    share->done = true;
+    pthread_cond_signal(&share->over);
+    pthread_mutex_unlock(&share->lock);
+}
+
+/* Takes a job back that no thread has begun. */
+static bool cancel(struct brio_job *job)
+{
+    struct brio_job *before = NULL, *at;
+    pthread_mutex_lock(&pool.lock);
+    for (at = pool.first; at && at != job; at = at->next)
+        before = at;
+    if (at) {
+        if (before)
+            before->next = job->next;
+        else
+            pool.first = job->next;
+        if (pool.last == job)
+            pool.last = before;
+        pool.nqueued--;
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return at != NULL;
+}
+
+static bool alone(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) < 2;
+}
+
+void brio_pool_share(void (*fn)(void *arg, int i), void *arg, int n)
+{
+    struct share share = {.job.run = help,
+                          .fn = fn,
+                          .arg = arg,
+                          .n = n,
+                          .lock = PTHREAD_MUTEX_INITIALIZER,
+                          .over = PTHREAD_COND_INITIALIZER};
+    bool shared = n > 1 && !alone() && brio_pool_submit(&share.job) == BRIO_OK;
+    work(&share);
+    if (!shared || cancel(&share.job))
+        return;
+    pthread_mutex_lock(&share.lock);
+    while (!share.done)
+        pthread_cond_wait(&share.over, &share.lock);
+    pthread_mutex_unlock(&share.lock);
+    pthread_cond_destroy(&share.over);
+    pthread_mutex_destroy(&share.lock);
 }
 
 void brio_pool_finalize(void)

@@ -14,6 +14,11 @@ struct brio_job {
  * BRIO_EINTERN if no thread could be had (then nothing was queued: do it yourself). */
 BRIO_ERR brio_pool_submit(struct brio_job *job);
 
+/* Calls fn(arg, i) for i = 0 .. n-1, on this thread and, if there is a processor for it, on a
+ * thread of the pool that is free. Returns when all calls are over. Never fails: without a
+ * second thread, this one does it all. */
+void brio_pool_share(void (*fn)(void *arg, int i), void *arg, int n);
+
 /* Waits for the queue to drain and ends the threads. A later submit starts anew. */
 void brio_pool_finalize(void);
 
