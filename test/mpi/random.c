@@ -12,7 +12,6 @@
 enum {
     MAX_RANKS = 64,
     FILE_CAP = 1 << 20, /* no access ends beyond this */
-    DEFAULT_CASES = 400,
     GUARD = 32,     /* bytes around a buffer that must stay as they are */
     BAD_ENOUGH = 3, /* failed cases after which the rest is not run */
 };
@@ -505,7 +504,7 @@ static int run_case(uint64_t seed)
 static void random_cases(void)
 {
     const char *text = getenv("BRIO_CASES");
-    int n = text ? atoi(text) : DEFAULT_CASES, bad = 0;
+    int n = text ? atoi(text) : 100 + 900 / test_nranks, bad = 0;
     uint64_t seed = test_seed();
     MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     if (test_rank == 0)

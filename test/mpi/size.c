@@ -128,6 +128,7 @@ static void own_writes_count(void)
     }
     OK(MPI_File_write_at(fh, 1 << 20, &c, 0, MPI_CHAR, MPI_STATUS_IGNORE));
     CHECK(size_of(fh) < 1 << 20, "a write of nothing makes nothing longer");
+    MPI_Barrier(MPI_COMM_WORLD); /* all have looked */
     OK(MPI_File_write_at_all(fh, 2000000 + test_rank, &c, 1, MPI_CHAR, MPI_STATUS_IGNORE));
     CHECK(size_of(fh) >= 2000001 + test_rank, "%lld", (long long)size_of(fh));
     OK(MPI_File_close(&fh));
