@@ -35,10 +35,12 @@ static size_t least(size_t a, size_t b, size_t c)
     return ab < c ? ab : c;
 }
 
-/* How many letters to change, add or drop; words are cut at 31 letters. */
+/* How many letters to change, add or drop; b is cut at 31 letters. */
 static size_t distance(const char *a, const char *b)
 {
-    size_t row[32], na = strnlen(a, 31), nb = strnlen(b, 31);
+    size_t row[32], na = strlen(a), nb = strlen(b);
+    if (nb > 31)
+        nb = 31;
     for (size_t j = 0; j <= nb; j++)
         row[j] = j;
     for (size_t i = 1; i <= na; i++) {
