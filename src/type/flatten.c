@@ -22,6 +22,7 @@ enum {
 struct slot {
     _Atomic uint64_t key; /* 0: free */
     struct brio_map *map;
+    _Atomic(struct brio_map *) typed; /* made when first asked for */
 };
 
 static struct slot slots[SLOTS];
@@ -42,14 +43,14 @@ static size_t home(uint64_t key)
     return (size_t)((key * 0x9e3779b97f4a7c15u) >> 55) % SLOTS;
 }
 
-static struct brio_map *find_named(MPI_Datatype type)
+static struct slot *find_slot(MPI_Datatype type)
 {
     uint64_t key = key_of(type);
     size_t i = home(key);
     for (int probes = 0; probes < SLOTS; probes++, i = (i + 1) % SLOTS) {
         uint64_t there = atomic_load_explicit(&slots[i].key, memory_order_acquire);
         if (there == key)
-            return slots[i].map;
+            return &slots[i];
         if (there == 0)
             return NULL;
     }
@@ -76,7 +77,8 @@ static void keep_named(MPI_Datatype type, const struct brio_map *map)
  * without the lock. */
 struct kept {
     struct brio_map *map;
-    _Atomic bool committed; /* known to be; once committed a type stays so */
+    _Atomic(struct brio_map *) typed; /* made when first asked for */
+    _Atomic bool committed;           /* known to be; once committed a type stays so */
 };
 
 static _Atomic int keyval = MPI_KEYVAL_INVALID;
@@ -111,6 +113,7 @@ static int delete_kept(MPI_Datatype type, int key, void *value, void *extra)
     (void)type, (void)key, (void)extra;
     struct kept *kept = value;
     brio_map_unref(kept->map);
+    brio_map_unref(kept->typed);
     free(kept);
     return MPI_SUCCESS;
 }
@@ -145,9 +148,9 @@ static void keep_derived(MPI_Datatype type, const struct brio_map *map)
 
 static const struct brio_map *find_known(MPI_Datatype type)
 {
-    struct brio_map *map = find_named(type);
-    if (map)
-        return map;
+    struct slot *slot = find_slot(type);
+    if (slot)
+        return slot->map;
     struct kept *kept = find_kept(type);
     return kept ? kept->map : NULL;
 }
@@ -206,10 +209,40 @@ BRIO_ERR brio_flatten_sized(MPI_Datatype type, const struct brio_sizer *sizer,
     return decode_map(&sized, type, out);
 }
 
+/* Where the typed map of a known type is kept; NULL if the type is not kept. */
+static _Atomic(struct brio_map *) *typed_place(MPI_Datatype type)
+{
+    struct slot *slot = find_slot(type);
+    if (slot)
+        return &slot->typed;
+    struct kept *kept = find_kept(type);
+    return kept ? &kept->typed : NULL;
+}
+
 BRIO_ERR brio_flatten_typed(MPI_Datatype type, struct brio_map **out)
 {
-    struct brio_decoder typed = {.how = BRIO_MEASURE_TYPED};
-    return decode_map(&typed, type, out);
+    static const struct brio_decoder decoder = {.how = BRIO_MEASURE_TYPED};
+    struct brio_map *map, *none = NULL;
+    enum brio_err err = brio_flatten(type, &map); /* so that there is a place */
+    if (err)
+        return err;
+    brio_map_unref(map);
+    _Atomic(struct brio_map *) *place = typed_place(type);
+    struct brio_map *known = place ? atomic_load(place) : NULL;
+    if (known) {
+        *out = brio_map_ref(known);
+        return BRIO_OK;
+    }
+    err = decode_map(&decoder, type, &map);
+    if (err)
+        return err;
+    if (place) {
+        brio_map_ref(map);
+        if (!atomic_compare_exchange_strong(place, &none, map))
+            brio_map_unref(map); /* another thread was faster */
+    }
+    *out = map;
+    return BRIO_OK;
 }
 
 /* ---- Committed? --------------------------------------------------------------------- */
@@ -236,7 +269,7 @@ bool brio_type_committed(MPI_Datatype type)
 {
     if (type == MPI_DATATYPE_NULL)
         return false;
-    if (find_named(type))
+    if (find_slot(type))
         return true;
     struct kept *kept = find_kept(type);
     if (kept && atomic_load_explicit(&kept->committed, memory_order_relaxed))
@@ -255,6 +288,7 @@ void brio_flatten_finalize(void)
     for (int i = 0; i < SLOTS; i++)
         if (atomic_exchange(&slots[i].key, 0) != 0) {
             brio_map_unref(slots[i].map);
+            brio_map_unref(atomic_exchange(&slots[i].typed, NULL));
             slots[i].map = NULL;
         }
     int key = atomic_exchange(&keyval, MPI_KEYVAL_INVALID);

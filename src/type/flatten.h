@@ -27,7 +27,8 @@ BRIO_ERR brio_flatten_sized(MPI_Datatype type, const struct brio_sizer *sizer,
                             struct brio_map **out);
 
 /* The same in memory, but every piece carries the kind of its elements (below) and its
- * length is that of one element: for conversion. Pair types come as their two members. */
+ * length is that of one element: for conversion. Pair types come as their two members.
+ * Kept on the type like the plain map. */
 BRIO_ERR brio_flatten_typed(MPI_Datatype type, struct brio_map **out);
 
 /* What an element is, for external32. */

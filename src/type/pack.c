@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "type/bundle.h"
+
 static inline char *at(const void *base, brio_off off)
 {
     return (char *)((uintptr_t)base + (uintptr_t)off);
@@ -72,6 +74,57 @@ void brio_scatter_run(void *base, const void *contig, const struct brio_run *run
     move(at(base, run->off), run->stride, contig, &flat);
 }
 
+/* Data bytes [pos, pos+bytes), run by run. */
+static void gather(char *to, const struct brio_map *map, const void *base, brio_off pos,
+                   brio_off bytes)
+{
+    struct brio_cursor c;
+    struct brio_run run;
+    brio_cursor_init(&c, map, pos);
+    for (brio_off done; bytes > 0; bytes -= done, to += done) {
+        brio_cursor_next(&c, bytes, &run);
+        brio_gather_run(to, base, &run);
+        done = run.len * run.count;
+    }
+}
+
+static void scatter(void *base, const struct brio_map *map, const char *from, brio_off pos,
+                    brio_off bytes)
+{
+    struct brio_cursor c;
+    struct brio_run run;
+    brio_cursor_init(&c, map, pos);
+    for (brio_off done; bytes > 0; bytes -= done, from += done) {
+        brio_cursor_next(&c, bytes, &run);
+        brio_scatter_run(base, from, &run);
+        done = run.len * run.count;
+    }
+}
+
+/* All whole turns of a bundle, some at a time so that they stay in the first cache. */
+static void move_bundle(char *contig, const struct brio_bundle *b, char *base,
+                        enum brio_dir dir)
+{
+    enum {
+        CACHED = 8192
+    };
+    brio_off step = brio_max(CACHED / brio_max(b->stride, b->size), 4), n;
+    for (brio_off turn = 0; turn < b->turns; turn += n) {
+        n = brio_min(step, b->turns - turn);
+        for (int i = 0; i < b->npieces; i++) {
+            char *flat = contig + turn * b->size + b->start[i];
+            char *there = at(base, b->at[i] + turn * b->stride);
+            struct brio_run run = {.len = b->len[i], .stride = b->stride, .count = n};
+            if (dir == BRIO_WRITE) {
+                move(flat, b->size, there, &run);
+                continue;
+            }
+            run.stride = b->size;
+            move(there, b->stride, flat, &run);
+        }
+    }
+}
+
 void brio_pack(void *contig, const struct brio_map *map, const void *base, brio_off pos,
                brio_off bytes)
 {
@@ -81,15 +134,17 @@ void brio_pack(void *contig, const struct brio_map *map, const void *base, brio_
         memcpy(contig, at(base, pos), (size_t)bytes);
         return;
     }
-    struct brio_cursor c;
-    struct brio_run run;
+    struct brio_bundle b;
     char *to = contig;
-    brio_cursor_init(&c, map, pos);
-    for (brio_off done; bytes > 0; bytes -= done, to += done) {
-        brio_cursor_next(&c, bytes, &run);
-        brio_gather_run(to, base, &run);
-        done = run.len * run.count;
+    while (bytes > 0 && brio_bundle_find(map, pos, bytes, &b)) {
+        brio_off head = b.pos - pos, body = b.turns * b.size;
+        gather(to, map, base, pos, head);
+        move_bundle(to + head, &b, (char *)base, BRIO_WRITE);
+        to += head + body;
+        pos += head + body;
+        bytes -= head + body;
     }
+    gather(to, map, base, pos, bytes);
 }
 
 void brio_unpack(void *base, const struct brio_map *map, const void *contig, brio_off pos,
@@ -101,15 +156,18 @@ void brio_unpack(void *base, const struct brio_map *map, const void *contig, bri
         memcpy(at(base, pos), contig, (size_t)bytes);
         return;
     }
-    struct brio_cursor c;
-    struct brio_run run;
+    struct brio_bundle b;
     const char *from = contig;
-    brio_cursor_init(&c, map, pos);
-    for (brio_off done; bytes > 0; bytes -= done, from += done) {
-        brio_cursor_next(&c, bytes, &run);
-        brio_scatter_run(base, from, &run);
-        done = run.len * run.count;
+    /* Where pieces overlap their order counts, and a bundle does not keep it. */
+    while (bytes > 0 && map->monotone && brio_bundle_find(map, pos, bytes, &b)) {
+        brio_off head = b.pos - pos, body = b.turns * b.size;
+        scatter(base, map, from, pos, head);
+        move_bundle((char *)from + head, &b, base, BRIO_READ);
+        from += head + body;
+        pos += head + body;
+        bytes -= head + body;
     }
+    scatter(base, map, from, pos, bytes);
 }
 
 /* Puts the pieces of `src` behind the first `done` bytes of `dst`, which has room. */

@@ -99,7 +99,7 @@ static void grow_loop(struct tree *t, struct taste taste, int depth)
 {
     struct tree child;
     grow(&child, taste, depth - 1);
-    int64_t count = test_below(20) ? 1 + test_below(5) : 0;
+    int64_t count = test_below(20) ? 1 + test_below(test_below(8) ? 5 : 40) : 0;
     int64_t stride = pick_stride(&child.model, taste);
     struct model m = {.kind = taste.kind};
     for (int64_t i = 0; i < count; i++)
@@ -348,9 +348,22 @@ static void fill(unsigned char *p, size_t n)
         p[i] = (unsigned char)test_random();
 }
 
+/* How many tiles the arrays of this test have room for: many turns of few pieces are packed
+ * in another way than few. */
+static int64_t many_tiles(const struct pair *p)
+{
+    int64_t tiles = (int64_t)sizeof flat / p->model.n, extent = p->extent;
+    int64_t room = (REACH - p->map->hi) / (extent < 0 ? -extent + 1 : extent + 1);
+    int64_t down = (REACH + p->map->lo) / (extent < 0 ? -extent + 1 : extent + 1);
+    tiles = room < tiles ? room : tiles;
+    tiles = down < tiles ? down : tiles;
+    return tiles < TILES ? TILES : tiles;
+}
+
 static void check_pack(const struct pair *p)
 {
-    int64_t total = TILES * p->model.n, pos = test_below(total);
+    int64_t tiles = test_below(2) ? TILES : many_tiles(p);
+    int64_t total = tiles * p->model.n, pos = test_below(test_below(2) ? total : p->model.n);
     int64_t bytes = test_below(total - pos + 1);
     const unsigned char *base = origin(from);
     brio_pack(flat, p->map, base, pos, bytes);
