@@ -21,8 +21,9 @@ struct node {
     MPI_Request handle;
     struct node *next; /* in its bucket */
     _Atomic int owners;
-    bool told;   /* a completion call has seen it */
-    bool listed; /* and still holds it: MPICH may ask twice in one call */
+    _Atomic bool over; /* publishes the outcome to the thread that completes the request */
+    bool told;         /* a completion call has seen it */
+    bool listed;       /* and still holds it: MPICH may ask twice in one call */
 };
 
 enum {
@@ -103,7 +104,9 @@ static int query(void *extra, MPI_Status *status)
 {
     struct node *node = extra;
     brio_off bytes = 0;
-    enum brio_err err = brio_op_result(node->op, &bytes);
+    enum brio_err err = BRIO_OK;
+    if (atomic_load(&node->over))
+        err = brio_op_result(node->op, &bytes);
     brio_status_set(status, bytes);
     node->told = true;
     if (!collecting) {
@@ -143,6 +146,7 @@ static int cancel(void *extra, int complete)
 static void notify(void *arg)
 {
     struct node *node = arg;
+    atomic_store(&node->over, true);
     PMPI_Grequest_complete(node->handle);
     drop(node);
 }
