@@ -1,6 +1,7 @@
 /* Flattening against the MPI itself: random datatypes of every combiner, packed by MPI_Pack
  * and by Brio's maps. Then bounds and scaling of maps for files, by the standard's rules. */
 #include <mpi.h>
+#include <pthread.h>
 
 #include "check.h"
 
@@ -722,6 +723,46 @@ static void kept(void)
     brio_map_unref(b);
 }
 
+enum {
+    THREADS = 4,
+    TYPES = 200
+};
+static MPI_Datatype shared_types[TYPES];
+static struct brio_map *found[THREADS][TYPES];
+
+static void *flatten_all(void *arg)
+{
+    struct brio_map **mine = arg;
+    for (int i = 0; i < TYPES; i++)
+        if (brio_flatten(shared_types[i], &mine[i]))
+            mine[i] = NULL;
+    return NULL;
+}
+
+/* Several threads flatten the same new types at once, and all get the same maps. */
+static void threads(void)
+{
+    pthread_t thread[THREADS];
+    int level;
+    MPI_Query_thread(&level);
+    if (level < MPI_THREAD_MULTIPLE)
+        SKIP("the MPI has no MPI_THREAD_MULTIPLE");
+    for (int i = 0; i < TYPES; i++)
+        MPI_Type_vector(i + 1, 1, 2, MPI_INT, &shared_types[i]);
+    for (int t = 0; t < THREADS; t++)
+        REQUIRE(!pthread_create(&thread[t], NULL, flatten_all, found[t]), "no thread");
+    for (int t = 0; t < THREADS; t++)
+        pthread_join(thread[t], NULL);
+    for (int i = 0; i < TYPES; i++) {
+        for (int t = 0; t < THREADS; t++) {
+            CHECK(found[t][i] && found[t][i] == found[0][i], "type %d: thread %d has its own",
+                  i, t);
+            brio_map_unref(found[t][i]);
+        }
+        MPI_Type_free(&shared_types[i]);
+    }
+}
+
 static void committed(void)
 {
     MPI_Datatype type, dup;
@@ -743,15 +784,24 @@ static void committed(void)
     brio_map_unref(map);
 }
 
-static const struct test_case cases[] = {
-    TEST(in_memory),  TEST(empty_parts), TEST(pairs),
-    TEST(same_sizes), TEST(scaled),      TEST(bytes_do_not_scale),
-    TEST(markers),    TEST(compact),     TEST(large),
-    TEST(kept),       TEST(committed),   {0}};
+static const struct test_case cases[] = {TEST(in_memory),
+                                         TEST(empty_parts),
+                                         TEST(pairs),
+                                         TEST(same_sizes),
+                                         TEST(scaled),
+                                         TEST(bytes_do_not_scale),
+                                         TEST(markers),
+                                         TEST(compact),
+                                         TEST(large),
+                                         TEST(kept),
+                                         TEST(threads),
+                                         TEST(committed),
+                                         {0}};
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
+    int level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     printf("seed %llu\n", (unsigned long long)test_seed());
     for (size_t i = 0; i < sizeof memory; i++)
