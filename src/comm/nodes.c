@@ -82,7 +82,7 @@ static BRIO_ERR ask(MPI_Comm comm, struct brio_nodes **out)
     if (!err)
         err = brio_calloc(2 * (size_t)nranks, sizeof *leaders, (void **)&leaders);
     /* A rank without memory cannot receive: all give up together, before the gather. */
-    err = brio_agree(comm, err);
+    err = brio_agree(&(struct brio_team){.comm = comm, .rank = rank, .nranks = nranks}, err);
     if (err) {
         free(nodes);
         free(leaders);

@@ -83,6 +83,7 @@ BRIO_ERR brio_page_take(struct brio_page_ref *ref, struct brio_page_slot **out)
     if (!err) {
         taken[slot] = true;
         atomic_store(&own.slots[slot].value, 0);
+        brio_meet_init(&own.slots[slot].meet);
         *ref = (struct brio_page_ref){
             .pid = own.pid, .nonce = own.nonce, .fd = own.fd, .slot = slot};
         *out = &own.slots[slot];

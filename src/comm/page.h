@@ -4,6 +4,7 @@
 #define BRIO_COMM_PAGE_H
 
 #include "base/base.h"
+#include "comm/meet.h"
 
 /* Where a slot is: plain data, sent to others. */
 struct brio_page_ref {
@@ -13,13 +14,16 @@ struct brio_page_ref {
     int32_t slot;
 };
 
-/* A 64-byte slot of shared memory. */
+/* What the ranks of one file share. */
 struct brio_page_slot {
-    _Atomic int64_t value;
+    _Atomic int64_t value; /* the shared pointer, on a cache line of its own */
     char pad[56];
+    struct brio_meet meet;
+    char rest[512 - 64 - sizeof(struct brio_meet)];
 };
+_Static_assert(sizeof(struct brio_page_slot) == 512, "slots on whole cache lines");
 
-/* Takes a zeroed slot of this process's page. */
+/* Takes a fresh slot of this process's page. */
 BRIO_ERR brio_page_take(struct brio_page_ref *ref, struct brio_page_slot **out);
 void brio_page_give(const struct brio_page_ref *ref);
 

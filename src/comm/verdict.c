@@ -25,24 +25,32 @@ void brio_verdict_same(struct brio_verdict *v, const char *what, int64_t value)
 }
 
 /* The code in the upper half, so that the maximum is an error if there is any; of equal
- * codes the highest rank is named. */
-static int64_t cast_vote(enum brio_err mine, MPI_Comm comm)
+ * codes the highest rank is named. Returns the number of words. */
+static int fill_in(struct brio_verdict *v, const struct brio_team *team)
 {
-    int rank;
-    PMPI_Comm_rank(comm, &rank);
-    return mine ? (int64_t)mine << 32 | rank : 0;
+    v->team = team;
+    v->in[0] = v->mine ? (int64_t)v->mine << 32 | team->rank : 0;
+    v->in[1] = v->most;
+    return 2 + 2 * v->nsame;
 }
 
-void brio_verdict_start(struct brio_verdict *v, MPI_Comm comm)
+/* MPI itself failed: no rank can know what the others did. */
+static void give_up(struct brio_verdict *v)
 {
-    v->in[0] = cast_vote(v->mine, comm);
-    v->in[1] = v->most;
-    if (PMPI_Iallreduce(v->in, v->out, 2 + 2 * v->nsame, MPI_INT64_T, MPI_MAX, comm, &v->req) !=
-        MPI_SUCCESS) {
-        v->req = MPI_REQUEST_NULL;
-        v->out[0] = (int64_t)BRIO_EINTERN << 32;
-        v->out[1] = v->most;
-    }
+    v->req = MPI_REQUEST_NULL;
+    v->nsame = 0;
+    v->out[0] = (int64_t)BRIO_EINTERN << 32;
+    v->out[1] = v->most;
+}
+
+void brio_verdict_start(struct brio_verdict *v, const struct brio_team *team)
+{
+    int n = fill_in(v, team);
+    if (team->meet)
+        brio_meet_enter(team, v->in, n, &v->epoch);
+    else if (PMPI_Iallreduce(v->in, v->out, n, MPI_INT64_T, MPI_MAX, team->comm, &v->req) !=
+             MPI_SUCCESS)
+        give_up(v);
 }
 
 /* What the reduction says, for this rank. */
@@ -66,36 +74,40 @@ static enum brio_err judge(struct brio_verdict *v)
 
 bool brio_verdict_done(struct brio_verdict *v, enum brio_wait how, enum brio_err *out)
 {
-    int done = 1;
-    if (v->req != MPI_REQUEST_NULL) {
-        if (how == BRIO_BLOCK)
-            brio_real_wait(&v->req);
-        else
-            done = brio_real_test(&v->req);
-    }
+    bool done = true;
+    if (v->team->meet)
+        done = brio_meet_over(v->team, v->epoch, how, v->out, 2 + 2 * v->nsame);
+    else if (v->req != MPI_REQUEST_NULL && how == BRIO_BLOCK)
+        brio_real_wait(&v->req);
+    else if (v->req != MPI_REQUEST_NULL)
+        done = brio_real_test(&v->req);
     if (done)
         *out = judge(v);
     return done;
 }
 
-BRIO_ERR brio_verdict_settle(struct brio_verdict *v, MPI_Comm comm)
+BRIO_ERR brio_verdict_settle(struct brio_verdict *v, const struct brio_team *team)
 {
-    v->in[0] = cast_vote(v->mine, comm);
-    v->in[1] = v->most;
-    if (PMPI_Allreduce(v->in, v->out, 2 + 2 * v->nsame, MPI_INT64_T, MPI_MAX, comm) !=
-        MPI_SUCCESS)
-        return brio_fail(BRIO_EINTERN, "MPI_Allreduce failed");
+    enum brio_err verdict;
+    if (team->meet) {
+        brio_verdict_start(v, team);
+        brio_verdict_done(v, BRIO_BLOCK, &verdict);
+        return verdict;
+    }
+    int n = fill_in(v, team);
+    if (PMPI_Allreduce(v->in, v->out, n, MPI_INT64_T, MPI_MAX, team->comm) != MPI_SUCCESS)
+        give_up(v);
     return judge(v);
 }
 
-BRIO_ERR brio_agree(MPI_Comm comm, enum brio_err mine)
+BRIO_ERR brio_agree(const struct brio_team *team, enum brio_err mine)
 {
     struct brio_verdict v;
     brio_verdict_init(&v, mine);
-    return brio_verdict_settle(&v, comm);
+    return brio_verdict_settle(&v, team);
 }
 
-BRIO_ERR brio_follow(MPI_Comm comm, enum brio_err mine)
+BRIO_ERR brio_follow(const struct brio_team *team, enum brio_err mine)
 {
     struct {
         int err;
@@ -103,7 +115,7 @@ BRIO_ERR brio_follow(MPI_Comm comm, enum brio_err mine)
     } word = {.err = (int)mine};
     if (mine)
         brio_err_save(word.text);
-    if (PMPI_Bcast(&word, sizeof word, MPI_BYTE, 0, comm) != MPI_SUCCESS)
+    if (PMPI_Bcast(&word, sizeof word, MPI_BYTE, 0, team->comm) != MPI_SUCCESS)
         return brio_fail(BRIO_EINTERN, "MPI_Bcast failed");
     if (word.err)
         brio_err_restore(word.text);

@@ -2,9 +2,7 @@
 #ifndef BRIO_COMM_VERDICT_H
 #define BRIO_COMM_VERDICT_H
 
-#include <mpi.h>
-
-#include "base/base.h"
+#include "comm/meet.h"
 
 enum {
     BRIO_VERDICT_SAME = 6
@@ -19,6 +17,8 @@ struct brio_verdict {
     int64_t in[2 + 2 * BRIO_VERDICT_SAME], out[2 + 2 * BRIO_VERDICT_SAME];
     char text[BRIO_ERR_TEXT]; /* of mine */
     MPI_Request req;
+    const struct brio_team *team;
+    uint32_t epoch; /* of the meeting, if the team has one */
 };
 
 /* Begins an agreement about `mine`; the text of a failure is this thread's last. v->most is
@@ -28,8 +28,8 @@ void brio_verdict_init(struct brio_verdict *v, enum brio_err mine);
 /* Adds a value that must be equal on all ranks; `what` names it in the complaint. */
 void brio_verdict_same(struct brio_verdict *v, const char *what, int64_t value);
 
-/* Collective over comm. One nonblocking reduction. */
-void brio_verdict_start(struct brio_verdict *v, MPI_Comm comm);
+/* Collective. One meeting in memory, or one nonblocking reduction. */
+void brio_verdict_start(struct brio_verdict *v, const struct brio_team *team);
 
 /* True when it is over; then *out is BRIO_OK on every rank, or on no rank: a rank with a
  * failure of its own gets it back, the others BRIO_EPEER with a text that names the rank;
@@ -37,12 +37,12 @@ void brio_verdict_start(struct brio_verdict *v, MPI_Comm comm);
 bool brio_verdict_done(struct brio_verdict *v, enum brio_wait how, enum brio_err *out);
 
 /* All in one, blocking: for agreements with nothing to compare. */
-BRIO_ERR brio_agree(MPI_Comm comm, enum brio_err mine);
+BRIO_ERR brio_agree(const struct brio_team *team, enum brio_err mine);
 
 /* Blocking end of an agreement that has values to compare. */
-BRIO_ERR brio_verdict_settle(struct brio_verdict *v, MPI_Comm comm);
+BRIO_ERR brio_verdict_settle(struct brio_verdict *v, const struct brio_team *team);
 
 /* What rank 0 did alone for all: its code and text become everybody's. */
-BRIO_ERR brio_follow(MPI_Comm comm, enum brio_err mine);
+BRIO_ERR brio_follow(const struct brio_team *team, enum brio_err mine);
 
 #endif

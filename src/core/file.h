@@ -24,9 +24,8 @@ struct brio_file {
     int handle;
     char *path; /* as the user wrote it, without a known prefix */
     int amode;
-    MPI_Comm comm; /* our own duplicate of the user's */
-    int rank, nranks;
-    void *tag; /* belongs to mpi/ */
+    struct brio_team team; /* comm is our own duplicate of the user's */
+    void *tag;             /* belongs to mpi/ */
 
     struct brio_facts facts;
     struct brio_settings *settings;

@@ -8,6 +8,7 @@
 #include "comm/verdict.h"
 #include "core/core.h"
 #include "core/file.h"
+#include "core/op.h"
 #include "core/registry.h"
 
 /* Collective. Values for what is already open are taken up where they still can be: those
@@ -16,13 +17,14 @@ BRIO_ERR brio_file_set_info(struct brio_file *f, MPI_Info info)
 {
     struct brio_verdict v;
     struct brio_conf conf;
+    brio_op_await_turn(f);
     enum brio_err err = brio_settings_add_info(f->settings, info);
     if (!err)
         err = brio_settings_fill(f->settings, brio_conf_hints, &conf);
     brio_verdict_init(&v, err);
     brio_verdict_same(&v, "a hint that must be the same",
                       err ? 0 : (int64_t)brio_hints_hash_same(brio_conf_hints, &conf));
-    err = brio_verdict_settle(&v, f->comm);
+    err = brio_verdict_settle(&v, &f->team);
     if (!err)
         f->conf = conf;
     return err;

@@ -24,12 +24,12 @@ static BRIO_ERR resize(struct brio_file *f, brio_off size,
         err = brio_fail(BRIO_EARG, "size %lld", (long long)size);
     brio_verdict_init(&v, err);
     brio_verdict_same(&v, "the size", size);
-    err = brio_verdict_settle(&v, f->comm);
+    err = brio_verdict_settle(&v, &f->team);
     if (err)
         return err;
-    if (f->rank == 0)
+    if (f->team.rank == 0)
         err = act(f->fs, size);
-    return brio_follow(f->comm, err);
+    return brio_follow(&f->team, err);
 }
 
 BRIO_ERR brio_file_set_size(struct brio_file *f, brio_off size)
@@ -53,17 +53,17 @@ BRIO_ERR brio_file_sync(struct brio_file *f)
 {
     enum brio_err err = flush(f);
     if (f->amode & MPI_MODE_RDONLY)
-        return brio_agree(f->comm, err);
+        return brio_agree(&f->team, err);
     if (!f->store.local) {
         enum brio_err synced = brio_file_fs(f)->sync(f->fs);
-        return brio_agree(f->comm, err ? err : synced);
+        return brio_agree(&f->team, err ? err : synced);
     }
-    err = brio_agree(f->comm, err);
+    err = brio_agree(&f->team, err);
     if (err)
         return err;
-    if (f->rank == 0)
+    if (f->team.rank == 0)
         err = brio_file_fs(f)->sync(f->fs);
-    return brio_follow(f->comm, err);
+    return brio_follow(&f->team, err);
 }
 
 /* Collective. Every rank tries whether the file system has locks at all. */
@@ -88,7 +88,7 @@ BRIO_ERR brio_file_set_atomicity(struct brio_file *f, bool atomic)
         err = open_guard(f, &guard);
     brio_verdict_init(&v, err);
     brio_verdict_same(&v, "the atomicity", atomic);
-    err = brio_verdict_settle(&v, f->comm);
+    err = brio_verdict_settle(&v, &f->team);
     if (err) {
         brio_guard_close(guard);
         return err;
@@ -111,7 +111,7 @@ bool brio_file_atomicity(const struct brio_file *f)
 
 BRIO_ERR brio_file_get_group(struct brio_file *f, MPI_Group *out)
 {
-    if (PMPI_Comm_group(f->comm, out) != MPI_SUCCESS)
+    if (PMPI_Comm_group(f->team.comm, out) != MPI_SUCCESS)
         return brio_fail(BRIO_EINTERN, "MPI_Comm_group failed");
     return BRIO_OK;
 }
@@ -128,7 +128,7 @@ const char *brio_file_path(const struct brio_file *f)
 
 MPI_Comm brio_file_comm(const struct brio_file *f)
 {
-    return f->comm;
+    return f->team.comm;
 }
 
 void brio_file_set_tag(struct brio_file *f, void *tag)

@@ -47,7 +47,7 @@ BRIO_ERR brio_modules_select(struct brio_file *f)
     }
     brio_verdict_init(&v, err);
     brio_verdict_same(&v, "the choice of modules", hash_choice(f));
-    return brio_verdict_settle(&v, f->comm);
+    return brio_verdict_settle(&v, &f->team);
 }
 
 /* What one rank can do alone. */
@@ -70,10 +70,10 @@ BRIO_ERR brio_modules_open(struct brio_file *f, enum brio_err mine)
     const struct brio_cache *cache = (const struct brio_cache *)f->chosen[BRIO_CACHE].module;
     const struct brio_sharedfp *sharedfp = brio_file_sharedfp(f);
     const struct brio_cache_env cache_env = {
-        .comm = f->comm, .amode = f->amode, .block_size = f->facts.block_size};
+        .comm = f->team.comm, .amode = f->amode, .block_size = f->facts.block_size};
     const struct brio_sharedfp_env shared_env = {
-        .comm = f->comm, .path = f->path, .slot = f->slot};
-    enum brio_err err = brio_agree(f->comm, mine ? mine : open_local(f));
+        .comm = f->team.comm, .path = f->path, .slot = f->slot};
+    enum brio_err err = brio_agree(&f->team, mine ? mine : open_local(f));
     if (!err)
         err = cache->open(&cache_env, &f->bottom, f->chosen[BRIO_CACHE].conf, &f->plain);
     if (err)
@@ -86,7 +86,7 @@ BRIO_ERR brio_modules_open(struct brio_file *f, enum brio_err mine)
 
 BRIO_ERR brio_modules_view(struct brio_file *f)
 {
-    const struct brio_coll_env env = {.comm = f->comm, .lane = &f->lane};
+    const struct brio_coll_env env = {.team = &f->team, .lane = &f->lane};
     struct brio_chosen old = f->chosen[BRIO_FCOLL];
     void *self;
     f->chosen[BRIO_FCOLL] = (struct brio_chosen){.module = NULL};

@@ -69,17 +69,17 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, enum brio_err 
     if (!mine)
         mine = err;
     memset(&word, 0, sizeof word);
-    if (f->rank == 0 && !mine) {
+    if (f->team.rank == 0 && !mine) {
         brio_fs_probe(f->path, &word.facts);
         if (brio_page_take(&word.page, &f->slot))
             f->slot = NULL; /* no shared pointer in memory, then */
     }
-    PMPI_Bcast(&word, sizeof word, MPI_BYTE, 0, f->comm);
+    PMPI_Bcast(&word, sizeof word, MPI_BYTE, 0, f->team.comm);
     f->facts = word.facts;
     f->page = word.page;
     memcpy(f->facts.prefix, prefix, sizeof prefix);
     f->facts.amode = f->amode;
-    f->facts.nranks = f->nranks;
+    f->facts.nranks = f->team.nranks;
     f->facts.thread_multiple = brio_real_thread_level() == MPI_THREAD_MULTIPLE;
     if (!err) {
         f->facts.nnodes = nodes->nnodes;
@@ -93,10 +93,12 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, enum brio_err 
     brio_verdict_same(&v, "the access mode", f->amode);
     brio_verdict_same(&v, "a hint that must be the same",
                       (int64_t)brio_hints_hash_same(brio_conf_hints, &f->conf));
-    err = brio_verdict_settle(&v, f->comm);
+    err = brio_verdict_settle(&v, &f->team);
     f->facts.attach = v.most == 0;
-    if (!f->facts.attach && f->rank != 0)
+    if (!f->facts.attach)
         f->slot = NULL;
+    else if (!err)
+        f->team.meet = &f->slot->meet;
     return err;
 }
 
@@ -115,22 +117,22 @@ static BRIO_ERR open_store(struct brio_file *f, brio_off *size)
     struct brio_fs_open how = {
         .path = f->path,
         .amode = f->amode,
-        .create = f->rank == 0 && f->amode & MPI_MODE_CREATE,
+        .create = f->team.rank == 0 && f->amode & MPI_MODE_CREATE,
         .perm = parse_perm(&f->conf),
         .nservers = (int)f->conf.striping_factor,
         .stripe = f->conf.striping_unit,
     };
     enum brio_err err = BRIO_OK;
-    if (f->rank == 0) {
+    if (f->team.rank == 0) {
         err = fs->open(&how, f->chosen[BRIO_FS].conf, &f->fs, &f->store);
         if (!err)
             err = fs->get_size(f->fs, size);
     }
-    err = brio_follow(f->comm, err);
+    err = brio_follow(&f->team, err);
     if (err)
         return err;
-    PMPI_Bcast(size, 1, MPI_INT64_T, 0, f->comm);
-    if (f->rank != 0)
+    PMPI_Bcast(size, 1, MPI_INT64_T, 0, f->team.comm);
+    if (f->team.rank != 0)
         err = fs->open(&how, f->chosen[BRIO_FS].conf, &f->fs, &f->store);
     f->store.local = f->facts.local && f->facts.nnodes == 1;
     return err;
@@ -141,7 +143,7 @@ static void set_pointers(struct brio_file *f, brio_off size)
     if (!(f->amode & MPI_MODE_APPEND))
         return;
     f->pointer = size;
-    if (f->rank == 0 && brio_file_sharedfp(f)) {
+    if (f->team.rank == 0 && brio_file_sharedfp(f)) {
         f->shared_used = true;
         if (brio_file_sharedfp(f)->set(f->sharedfp, size) != BRIO_OK)
             brio_log(BRIO_WARN, "%s: shared pointer not at the end: %s", f->path,
@@ -153,27 +155,25 @@ static void free_file(struct brio_file *f)
 {
     brio_modules_close(f);
     brio_view_free(&f->view);
-    if (f->rank == 0 && f->page.slot)
+    if (f->team.rank == 0 && f->page.slot)
         brio_page_give(&f->page);
     for (int i = 0; i < BRIO_FRAMEWORKS; i++)
         brio_chosen_free(&f->chosen[i]);
     brio_settings_free(f->settings);
     pthread_mutex_destroy(&f->lock);
-    if (f->comm != MPI_COMM_NULL)
-        PMPI_Comm_free(&f->comm);
+    if (f->team.comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&f->team.comm);
     free(f->path);
     free(f);
 }
 
-static BRIO_ERR new_file(MPI_Comm comm, struct brio_file **out)
+static BRIO_ERR new_file(const struct brio_team *team, struct brio_file **out)
 {
     struct brio_file *f;
     enum brio_err err = brio_calloc(1, sizeof *f, (void **)&f);
     if (err)
         return err;
-    f->comm = comm;
-    PMPI_Comm_rank(comm, &f->rank);
-    PMPI_Comm_size(comm, &f->nranks);
+    f->team = *team;
     f->store.fd = -1;
     f->view.etype = f->view.filetype = MPI_DATATYPE_NULL;
     pthread_mutex_init(&f->lock, NULL);
@@ -203,7 +203,10 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
     if (err)
         return err;
     /* A rank that has no memory for the file has nothing to carry on with: all stop here. */
-    err = brio_agree(own, new_file(own, &f));
+    struct brio_team team = {.comm = own};
+    PMPI_Comm_rank(own, &team.rank);
+    PMPI_Comm_size(own, &team.nranks);
+    err = brio_agree(&team, new_file(&team, &f));
     if (err) {
         if (f)
             free_file(f);
@@ -225,7 +228,7 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
         if (!err)
             err = brio_handle_new(f, &f->handle);
         set_pointers(f, size);
-        err = brio_agree(own, err);
+        err = brio_agree(&f->team, err);
     }
     if (err) {
         if (f->handle)
@@ -250,7 +253,7 @@ BRIO_ERR brio_file_close(struct brio_file *f)
     enum brio_err flushed = f->lane.ops->flush(f->lane.self);
     if (!err)
         err = flushed;
-    if (f->rank == 0 && f->amode & MPI_MODE_DELETE_ON_CLOSE) {
+    if (f->team.rank == 0 && f->amode & MPI_MODE_DELETE_ON_CLOSE) {
         enum brio_err removed = brio_file_fs(f)->remove(f->path);
         if (!err)
             err = removed;
@@ -258,7 +261,7 @@ BRIO_ERR brio_file_close(struct brio_file *f)
     enum brio_err closed = brio_modules_close(f);
     if (!err)
         err = closed;
-    err = brio_agree(f->comm, err);
+    err = brio_agree(&f->team, err);
     brio_handle_free(f->handle);
     free_file(f);
     return err;
@@ -266,7 +269,7 @@ BRIO_ERR brio_file_close(struct brio_file *f)
 
 BRIO_ERR brio_file_delete(const char *path, MPI_Info info)
 {
-    struct brio_file f = {.nranks = 1, .comm = MPI_COMM_NULL};
+    struct brio_file f = {.team = {.comm = MPI_COMM_NULL, .nranks = 1}};
     enum brio_err err = prepare(&f, path, MPI_MODE_RDWR, info);
     if (!err) {
         brio_fs_probe(f.path, &f.facts);

@@ -2,6 +2,7 @@
 #include "comm/verdict.h"
 #include "core/core.h"
 #include "core/file.h"
+#include "core/op.h"
 
 static BRIO_ERR forbid_sequential(const struct brio_file *f)
 {
@@ -79,16 +80,17 @@ static BRIO_ERR need_shared(const struct brio_file *f)
 BRIO_ERR brio_file_seek_shared(struct brio_file *f, brio_off off, int whence)
 {
     struct brio_verdict v;
+    brio_op_await_turn(f);
     enum brio_err err = need_shared(f);
     if (!err && whence != MPI_SEEK_SET && whence != MPI_SEEK_CUR && whence != MPI_SEEK_END)
         err = brio_fail(BRIO_EARG, "whence %d", whence);
     brio_verdict_init(&v, err);
     brio_verdict_same(&v, "the offset", off);
     brio_verdict_same(&v, "whence", whence);
-    err = brio_verdict_settle(&v, f->comm);
+    err = brio_verdict_settle(&v, &f->team);
     if (err)
         return err;
-    if (f->rank == 0) {
+    if (f->team.rank == 0) {
         const struct brio_sharedfp *sharedfp = brio_file_sharedfp(f);
         brio_off from = 0, target = 0;
         err = sharedfp->add(f->sharedfp, 0, &from);
@@ -98,7 +100,7 @@ BRIO_ERR brio_file_seek_shared(struct brio_file *f, brio_off off, int whence)
             err = sharedfp->set(f->sharedfp, target);
         f->shared_used = true;
     }
-    return brio_follow(f->comm, err);
+    return brio_follow(&f->team, err);
 }
 
 BRIO_ERR brio_file_get_position_shared(struct brio_file *f, brio_off *out)

@@ -123,13 +123,13 @@ static BRIO_ERR take_ordered(struct brio_file *f, brio_off n, brio_off *at)
         int64_t base;
         int64_t err;
     } word = {0, BRIO_OK};
-    PMPI_Exscan(&mine, &before, 1, MPI_INT64_T, MPI_SUM, f->comm);
-    if (f->rank == 0)
+    PMPI_Exscan(&mine, &before, 1, MPI_INT64_T, MPI_SUM, f->team.comm);
+    if (f->team.rank == 0)
         before = 0;
-    if (f->rank == f->nranks - 1)
+    if (f->team.rank == f->team.nranks - 1)
         word.err = brio_file_sharedfp(f)->add(f->sharedfp, before + mine, &word.base);
-    PMPI_Bcast(&word, 2, MPI_INT64_T, f->nranks - 1, f->comm);
-    if (word.err && f->rank != f->nranks - 1)
+    PMPI_Bcast(&word, 2, MPI_INT64_T, f->team.nranks - 1, f->team.comm);
+    if (word.err && f->team.rank != f->team.nranks - 1)
         return brio_fail((enum brio_err)word.err, "the shared pointer could not be moved");
     *at = word.base + before;
     return (enum brio_err)word.err;

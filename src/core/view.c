@@ -157,9 +157,9 @@ static BRIO_ERR reset_shared(struct brio_file *f, bool used)
     f->shared_used = false;
     if (!used || !brio_file_sharedfp(f))
         return BRIO_OK;
-    if (f->rank == 0)
+    if (f->team.rank == 0)
         err = brio_file_sharedfp(f)->set(f->sharedfp, 0);
-    return brio_follow(f->comm, err);
+    return brio_follow(&f->team, err);
 }
 
 BRIO_ERR brio_file_set_view(struct brio_file *f, MPI_Offset disp, MPI_Datatype etype,
@@ -169,7 +169,7 @@ BRIO_ERR brio_file_set_view(struct brio_file *f, MPI_Offset disp, MPI_Datatype e
     struct brio_view view;
     brio_op_drain(f);
     if (f->amode & MPI_MODE_SEQUENTIAL)
-        PMPI_Barrier(f->comm); /* nobody moves the shared pointer any more */
+        PMPI_Barrier(f->team.comm); /* nobody moves the shared pointer any more */
     enum brio_err err = prepare(f, disp, etype, filetype, rep, &view);
     bool made = !err;
     if (!err)
@@ -180,7 +180,7 @@ BRIO_ERR brio_file_set_view(struct brio_file *f, MPI_Offset disp, MPI_Datatype e
     v.most = f->shared_used;
     brio_verdict_same(&v, "the size of the etype", made ? view.etype_size : 0);
     brio_verdict_same(&v, "the data representation", made ? hash_name(rep) : 0);
-    err = brio_verdict_settle(&v, f->comm);
+    err = brio_verdict_settle(&v, &f->team);
     if (!err)
         err = reset_shared(f, v.most);
     if (err) {

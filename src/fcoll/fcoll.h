@@ -4,13 +4,12 @@
 #ifndef BRIO_FCOLL_FCOLL_H
 #define BRIO_FCOLL_FCOLL_H
 
-#include <mpi.h>
-
+#include "comm/meet.h"
 #include "lane/lane.h"
 #include "mod/module.h"
 
 struct brio_coll_env {
-    MPI_Comm comm;                /* Brio's own; one collective at a time runs on it */
+    const struct brio_team *team; /* one collective at a time runs on it */
     const struct brio_lane *lane; /* to the file, for this rank */
 };
 

@@ -40,7 +40,7 @@ static void agree(struct individual *ind, enum brio_err mine)
 {
     ind->phase = AGREEING;
     brio_verdict_init(&ind->verdict, mine);
-    brio_verdict_start(&ind->verdict, ind->env.comm);
+    brio_verdict_start(&ind->verdict, ind->env.team);
 }
 
 static void start(void *self, const struct brio_io *io, enum brio_err mine, enum brio_wait how)
