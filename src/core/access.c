@@ -1,4 +1,5 @@
 /* Blocking and split data access. */
+#include "comm/verdict.h"
 #include "core/file.h"
 #include "core/op.h"
 #include "core/ready.h"
@@ -34,6 +35,8 @@ BRIO_ERR brio_access(struct brio_file *f, const struct brio_call *call, brio_off
         result = brio_lane_access(&f->lane, &r.io);
     *bytes = brio_ready_finish(&r, &result);
     brio_ready_free(&r);
+    if (brio_ready_converts(f, call))
+        result.err = brio_agree(&f->team, result.err);
     return result.err;
 }
 
@@ -43,7 +46,8 @@ enum brio_err brio_access_refuse(struct brio_file *f, const struct brio_call *ca
     struct brio_ready r = {.io = {.dir = call->dir}, .type = MPI_DATATYPE_NULL};
     brio_op_await_turn(f);
     err = brio_ready_place(f, call, err, &r);
-    return run_collective(f, &r.io, err).err;
+    err = run_collective(f, &r.io, err).err;
+    return brio_ready_converts(f, call) ? brio_agree(&f->team, err) : err;
 }
 
 BRIO_ERR brio_split_begin(struct brio_file *f, const struct brio_call *call)

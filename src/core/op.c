@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "comm/verdict.h"
 #include "core/file.h"
 #include "core/ready.h"
 
@@ -27,7 +28,12 @@ struct brio_op {
     struct brio_result result;
     char text[BRIO_ERR_TEXT]; /* of mine, then of result.err */
     brio_off bytes;
-    bool started;
+    enum stage {
+        WAITING,
+        MOVING,
+        CONVERTING /* the second verdict of a converted read is under way */
+    } stage;
+    struct brio_verdict verdict;
     bool over; /* with the file's lock */
     void (*notify)(void *arg);
     void *arg;
@@ -78,17 +84,24 @@ void brio_op_free(struct brio_op *op)
     free(op);
 }
 
+/* What was read becomes the user's data. */
+static void convert(struct brio_op *op)
+{
+    if (op->result.err)
+        brio_err_restore(op->text);
+    op->bytes = brio_ready_finish(&op->ready, &op->result);
+    if (op->result.err)
+        brio_err_save(op->text);
+}
+
 /* The operation is over: nothing of ours touches it or its file after notify. */
 static void finish(struct brio_op *op)
 {
     struct brio_file *f = op->file;
     void (*notify)(void *) = op->notify;
     void *arg = op->arg;
-    if (op->result.err)
-        brio_err_restore(op->text);
-    op->bytes = brio_ready_finish(&op->ready, &op->result);
-    if (op->result.err)
-        brio_err_save(op->text);
+    if (op->stage != CONVERTING)
+        convert(op);
     pthread_mutex_lock(&f->lock);
     op->over = true;
     f->nactive--;
@@ -137,21 +150,40 @@ static void unlink_op(struct brio_op *op)
         engine.last = at;
 }
 
-/* True if it is done. */
-static bool step(struct brio_op *op)
+static bool move(struct brio_op *op)
 {
     const struct brio_fcoll *fcoll = brio_file_fcoll(op->file);
     bool done;
-    if (!op->started) {
+    if (op->stage == WAITING) {
         if (op->mine)
             brio_err_restore(op->text);
         fcoll->start(op->file->fcoll, &op->ready.io, op->mine, BRIO_POLL);
-        op->started = true;
+        op->stage = MOVING;
     }
     fcoll->step(op->file->fcoll, BRIO_POLL, &done, &op->result);
     if (done && op->result.err)
         brio_err_save(op->text);
     return done;
+}
+
+/* True if it is done. */
+static bool step(struct brio_op *op)
+{
+    if (op->stage != CONVERTING) {
+        if (!move(op))
+            return false;
+        if (!brio_ready_converts(op->file, &op->call))
+            return true;
+        convert(op);
+        op->stage = CONVERTING;
+        brio_verdict_init(&op->verdict, op->result.err);
+        brio_verdict_start(&op->verdict, &op->file->team);
+    }
+    if (!brio_verdict_done(&op->verdict, BRIO_POLL, &op->result.err))
+        return false;
+    if (op->result.err)
+        brio_err_save(op->text);
+    return true;
 }
 
 /* Steps each collective whose turn it is, once. Only the driver takes operations off the

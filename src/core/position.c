@@ -84,6 +84,8 @@ BRIO_ERR brio_file_seek_shared(struct brio_file *f, brio_off off, int whence)
     enum brio_err err = need_shared(f);
     if (!err && whence != MPI_SEEK_SET && whence != MPI_SEEK_CUR && whence != MPI_SEEK_END)
         err = brio_fail(BRIO_EARG, "whence %d", whence);
+    if (!err && whence == MPI_SEEK_SET && off < 0)
+        err = brio_fail(BRIO_EARG, "a seek to %lld", (long long)off);
     brio_verdict_init(&v, err);
     brio_verdict_same(&v, "the offset", off);
     brio_verdict_same(&v, "whence", whence);

@@ -188,8 +188,8 @@ brio_off brio_ready_finish(struct brio_ready *r, struct brio_result *result)
     if (!r->staged)
         return bytes;
     if (r->io.dir == BRIO_READ) {
-        enum brio_err err = brio_datarep_decode(r->rep, r->buf, r->type, r->count, r->staged,
-                                                result->bytes, &bytes);
+        enum brio_err err =
+            brio_datarep_decode(r->rep, r->buf, r->type, r->count, r->staged, &bytes);
         if (err && !result->err)
             result->err = err;
         return err ? 0 : bytes;
@@ -203,6 +203,11 @@ brio_off brio_ready_finish(struct brio_ready *r, struct brio_result *result)
     bytes = result->bytes / item * mem->size;
     brio_map_unref(mem);
     return bytes;
+}
+
+bool brio_ready_converts(const struct brio_file *f, const struct brio_call *call)
+{
+    return call->coll && call->dir == BRIO_READ && !brio_datarep_is_native(f->view.rep);
 }
 
 void brio_ready_free(struct brio_ready *r)

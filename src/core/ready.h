@@ -33,6 +33,11 @@ BRIO_ERR brio_ready_place(struct brio_file *f, const struct brio_call *call, enu
  * in memory. May replace result->err. */
 brio_off brio_ready_finish(struct brio_ready *r, struct brio_result *result);
 
+/* True if a collective call needs a second verdict after brio_ready_finish: data that was
+ * read is converted on each rank for itself, by functions that may fail. The same on all
+ * ranks. */
+bool brio_ready_converts(const struct brio_file *f, const struct brio_call *call);
+
 void brio_ready_free(struct brio_ready *r);
 
 #endif
