@@ -2,14 +2,13 @@
  * its maximum and the maximum of its complement (which is the complement of the minimum). */
 #include "comm/verdict.h"
 
-#include "comm/real.h"
+_Static_assert(2 + 2 * BRIO_VERDICT_SAME <= BRIO_MEET_WORDS, "more than one meeting holds");
 
 void brio_verdict_init(struct brio_verdict *v, enum brio_err mine)
 {
     v->mine = mine;
     v->nsame = 0;
     v->most = 0;
-    v->req = MPI_REQUEST_NULL;
     if (mine)
         brio_err_save(v->text);
 }
@@ -19,85 +18,67 @@ void brio_verdict_same(struct brio_verdict *v, const char *what, int64_t value)
     if (v->nsame == BRIO_VERDICT_SAME)
         return;
     v->what[v->nsame] = what;
-    v->in[2 + 2 * v->nsame] = value;
-    v->in[3 + 2 * v->nsame] = ~value;
+    v->reduce.in[2 + 2 * v->nsame] = value;
+    v->reduce.in[3 + 2 * v->nsame] = ~value;
     v->nsame++;
 }
 
 /* The code in the upper half, so that the maximum is an error if there is any; of equal
- * codes the highest rank is named. Returns the number of words. */
-static int fill_in(struct brio_verdict *v, const struct brio_team *team)
+ * codes the highest rank is named. */
+int64_t brio_verdict_vote(const struct brio_team *team, enum brio_err mine)
 {
-    v->team = team;
-    v->in[0] = v->mine ? (int64_t)v->mine << 32 | team->rank : 0;
-    v->in[1] = v->most;
-    return 2 + 2 * v->nsame;
+    return mine ? (int64_t)mine << 32 | team->rank : 0;
 }
 
-/* MPI itself failed: no rank can know what the others did. */
-static void give_up(struct brio_verdict *v)
+enum brio_err brio_verdict_read(int64_t worst)
 {
-    v->req = MPI_REQUEST_NULL;
-    v->nsame = 0;
-    v->out[0] = (int64_t)BRIO_EINTERN << 32;
-    v->out[1] = v->most;
+    if (worst == 0)
+        return BRIO_OK;
+    return brio_fail(BRIO_EPEER, "rank %d failed: %s", (int)(worst & 0xffffffff),
+                     brio_err_name((enum brio_err)(worst >> 32)));
 }
 
-void brio_verdict_start(struct brio_verdict *v, const struct brio_team *team)
+void brio_verdict_start(struct brio_verdict *v, const struct brio_team *team,
+                        enum brio_wait how)
 {
-    int n = fill_in(v, team);
-    if (team->meet)
-        brio_meet_enter(team, v->in, n, &v->epoch);
-    else if (PMPI_Iallreduce(v->in, v->out, n, MPI_INT64_T, MPI_MAX, team->comm, &v->req) !=
-             MPI_SUCCESS)
-        give_up(v);
+    v->reduce.n = 2 + 2 * v->nsame;
+    v->reduce.in[0] = brio_verdict_vote(team, v->mine);
+    v->reduce.in[1] = v->most;
+    brio_reduce_start(&v->reduce, team, how);
 }
 
 /* What the reduction says, for this rank. */
 static enum brio_err judge(struct brio_verdict *v)
 {
-    v->most = v->out[1];
+    const int64_t *out = v->reduce.out;
+    if (v->reduce.failed)
+        return brio_fail(BRIO_EINTERN, "a reduction of MPI failed");
+    v->most = out[1];
     if (v->mine) {
         brio_err_restore(v->text);
         return v->mine;
     }
-    if (v->out[0]) {
-        enum brio_err theirs = (enum brio_err)(v->out[0] >> 32);
-        return brio_fail(BRIO_EPEER, "rank %d failed: %s", (int)(v->out[0] & 0xffffffff),
-                         brio_err_name(theirs));
-    }
-    for (int i = 0; i < v->nsame; i++)
-        if (v->out[2 + 2 * i] != ~v->out[3 + 2 * i])
-            return brio_fail(BRIO_ENOTSAME, "%s differs between ranks", v->what[i]);
-    return BRIO_OK;
+    enum brio_err err = brio_verdict_read(out[0]);
+    for (int i = 0; i < v->nsame && !err; i++)
+        if (out[2 + 2 * i] != ~out[3 + 2 * i])
+            err = brio_fail(BRIO_ENOTSAME, "%s differs between ranks", v->what[i]);
+    return err;
 }
 
 bool brio_verdict_done(struct brio_verdict *v, enum brio_wait how, enum brio_err *out)
 {
-    bool done = true;
-    if (v->team->meet)
-        done = brio_meet_over(v->team, v->epoch, how, v->out, 2 + 2 * v->nsame);
-    else if (v->req != MPI_REQUEST_NULL && how == BRIO_BLOCK)
-        brio_real_wait(&v->req);
-    else if (v->req != MPI_REQUEST_NULL)
-        done = brio_real_test(&v->req);
-    if (done)
-        *out = judge(v);
-    return done;
+    if (!brio_reduce_done(&v->reduce, how))
+        return false;
+    *out = judge(v);
+    return true;
 }
 
 BRIO_ERR brio_verdict_settle(struct brio_verdict *v, const struct brio_team *team)
 {
     enum brio_err verdict;
-    if (team->meet) {
-        brio_verdict_start(v, team);
-        brio_verdict_done(v, BRIO_BLOCK, &verdict);
-        return verdict;
-    }
-    int n = fill_in(v, team);
-    if (PMPI_Allreduce(v->in, v->out, n, MPI_INT64_T, MPI_MAX, team->comm) != MPI_SUCCESS)
-        give_up(v);
-    return judge(v);
+    brio_verdict_start(v, team, BRIO_BLOCK);
+    brio_verdict_done(v, BRIO_BLOCK, &verdict);
+    return verdict;
 }
 
 BRIO_ERR brio_agree(const struct brio_team *team, enum brio_err mine)

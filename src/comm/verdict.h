@@ -2,7 +2,7 @@
 #ifndef BRIO_COMM_VERDICT_H
 #define BRIO_COMM_VERDICT_H
 
-#include "comm/meet.h"
+#include "comm/reduce.h"
 
 enum {
     BRIO_VERDICT_SAME = 6
@@ -14,11 +14,8 @@ struct brio_verdict {
     int64_t most; /* in: this rank's; out: the largest of all ranks' */
     int nsame;
     const char *what[BRIO_VERDICT_SAME];
-    int64_t in[2 + 2 * BRIO_VERDICT_SAME], out[2 + 2 * BRIO_VERDICT_SAME];
+    struct brio_reduce reduce;
     char text[BRIO_ERR_TEXT]; /* of mine */
-    MPI_Request req;
-    const struct brio_team *team;
-    uint32_t epoch; /* of the meeting, if the team has one */
 };
 
 /* Begins an agreement about `mine`; the text of a failure is this thread's last. v->most is
@@ -28,13 +25,19 @@ void brio_verdict_init(struct brio_verdict *v, enum brio_err mine);
 /* Adds a value that must be equal on all ranks; `what` names it in the complaint. */
 void brio_verdict_same(struct brio_verdict *v, const char *what, int64_t value);
 
-/* Collective. One meeting in memory, or one nonblocking reduction. */
-void brio_verdict_start(struct brio_verdict *v, const struct brio_team *team);
+/* Collective: one reduction. With BRIO_BLOCK the caller is going to wait for it at once. */
+void brio_verdict_start(struct brio_verdict *v, const struct brio_team *team,
+                        enum brio_wait how);
 
 /* True when it is over; then *out is BRIO_OK on every rank, or on no rank: a rank with a
  * failure of its own gets it back, the others BRIO_EPEER with a text that names the rank;
  * if values differ, those without a failure of their own get BRIO_ENOTSAME. */
 bool brio_verdict_done(struct brio_verdict *v, enum brio_wait how, enum brio_err *out);
+
+/* The pieces, for a reduction that carries more than a verdict: a word whose largest is the
+ * worst failure, and what that word says to a rank that did not fail itself. */
+int64_t brio_verdict_vote(const struct brio_team *team, enum brio_err mine);
+enum brio_err brio_verdict_read(int64_t worst);
 
 /* All in one, blocking: for agreements with nothing to compare. */
 BRIO_ERR brio_agree(const struct brio_team *team, enum brio_err mine);

@@ -177,7 +177,7 @@ static bool step(struct brio_op *op)
         convert(op);
         op->stage = CONVERTING;
         brio_verdict_init(&op->verdict, op->result.err);
-        brio_verdict_start(&op->verdict, &op->file->team);
+        brio_verdict_start(&op->verdict, &op->file->team, BRIO_POLL);
     }
     if (!brio_verdict_done(&op->verdict, BRIO_POLL, &op->result.err))
         return false;

@@ -36,11 +36,11 @@ static BRIO_ERR open_coll(const struct brio_coll_env *env, const void *conf, voi
     return BRIO_OK;
 }
 
-static void agree(struct individual *ind, enum brio_err mine)
+static void agree(struct individual *ind, enum brio_err mine, enum brio_wait how)
 {
     ind->phase = AGREEING;
     brio_verdict_init(&ind->verdict, mine);
-    brio_verdict_start(&ind->verdict, ind->env.team);
+    brio_verdict_start(&ind->verdict, ind->env.team, how);
 }
 
 static void start(void *self, const struct brio_io *io, enum brio_err mine, enum brio_wait how)
@@ -49,7 +49,7 @@ static void start(void *self, const struct brio_io *io, enum brio_err mine, enum
     ind->phase = MOVING;
     ind->ticket = (struct brio_ticket){.done = false};
     if (mine || io->bytes == 0)
-        agree(ind, mine);
+        agree(ind, mine, how);
     else
         ind->env.lane->ops->submit(ind->env.lane->self, io, how, &ind->ticket);
 }
@@ -65,7 +65,7 @@ static void step(void *self, enum brio_wait how, bool *done, struct brio_result 
             return;
         if (ind->ticket.result.err)
             brio_err_restore(ind->ticket.text);
-        agree(ind, ind->ticket.result.err);
+        agree(ind, ind->ticket.result.err, how);
     }
     enum brio_err verdict;
     if (!brio_verdict_done(&ind->verdict, how, &verdict))
