@@ -380,16 +380,15 @@ BRIO_ERR brio_datarep_encode(const struct brio_datarep *rep, const void *buf, MP
 }
 
 BRIO_ERR brio_datarep_decode(const struct brio_datarep *rep, void *buf, MPI_Datatype type,
-                             brio_off count, const void *filebuf, brio_off bytes,
-                             brio_off *mem_bytes)
+                             brio_off count, const void *filebuf, brio_off *bytes)
 {
-    struct job job = {rep, buf, type, count, (char *)filebuf, bytes};
+    struct job job = {rep, buf, type, count, (char *)filebuf, *bytes};
     switch (rep->kind) {
     case REP_EXTERNAL32:
-        return decode_external32(&job, mem_bytes);
+        return decode_external32(&job, bytes);
     case REP_USER:
-        return decode_user(&job, mem_bytes);
+        return decode_user(&job, bytes);
     default:
-        return decode_native(&job, mem_bytes);
+        return decode_native(&job, bytes);
     }
 }

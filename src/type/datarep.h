@@ -45,14 +45,13 @@ BRIO_ERR brio_datarep_map(const struct brio_datarep *rep, MPI_Datatype type,
 /* File bytes that one item of a memory type becomes. */
 BRIO_ERR brio_datarep_size(const struct brio_datarep *rep, MPI_Datatype type, brio_off *out);
 
-/* `count` items at buf -> count * size file bytes at filebuf, and back. For decode, `bytes`
+/* `count` items at buf -> count * size file bytes at filebuf, and back. For decode, *bytes
  * is how many file bytes there really are (end of file): only what they cover is written
- * to buf, and *mem_bytes says how many data bytes in memory that is. A user's function is
+ * to buf, and *bytes becomes how many data bytes in memory that is. A user's function is
  * only ever called for whole items. */
 BRIO_ERR brio_datarep_encode(const struct brio_datarep *rep, const void *buf, MPI_Datatype type,
                              brio_off count, void *filebuf);
 BRIO_ERR brio_datarep_decode(const struct brio_datarep *rep, void *buf, MPI_Datatype type,
-                             brio_off count, const void *filebuf, brio_off bytes,
-                             brio_off *mem_bytes);
+                             brio_off count, const void *filebuf, brio_off *bytes);
 
 #endif

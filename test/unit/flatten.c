@@ -4,387 +4,15 @@
 #include <pthread.h>
 
 #include "check.h"
+#include "unit/flatten_types.h"
 
 #include "type/flatten.h"
 #include "type/pack.h"
 
-enum {
-    SIZE_MAX_BYTES = 4096,
-    REACH = 1 << 17
-};
-
-/* What a random type may be made of. */
-struct taste {
-    int bytes_only;    /* all leaves are MPI_BYTE */
-    int elements_only; /* no displacements in bytes: the type scales with its leaves */
-    int empties;       /* parts without any bytes: there the MPIs disagree about bounds */
-};
-
-static int is_derived(MPI_Datatype type)
-{
-    int ni, na, nt, combiner = MPI_COMBINER_NAMED;
-#if MPI_VERSION >= 4
-    MPI_Count ci, ca, cc, ct;
-    (void)ni, (void)na, (void)nt;
-    MPI_Type_get_envelope_c(type, &ci, &ca, &cc, &ct, &combiner);
-#else
-    MPI_Type_get_envelope(type, &ni, &na, &nt, &combiner);
-#endif
-    return combiner != MPI_COMBINER_NAMED && combiner != MPI_COMBINER_F90_REAL &&
-           combiner != MPI_COMBINER_F90_COMPLEX && combiner != MPI_COMBINER_F90_INTEGER;
-}
-
-static void release(MPI_Datatype *type)
-{
-    if (is_derived(*type))
-        MPI_Type_free(type);
-}
-
-static MPI_Datatype random_leaf(struct taste taste)
-{
-    /* No long double or bool here: MPICH copies their values, not all their bytes. */
-    static const MPI_Datatype leaves[] = {
-        MPI_CHAR,       MPI_INT,      MPI_DOUBLE,           MPI_SHORT,
-        MPI_BYTE,       MPI_FLOAT,    MPI_LONG_LONG,        MPI_SHORT_INT,
-        MPI_DOUBLE_INT, MPI_LONG_INT, MPI_FLOAT_INT,        MPI_2INT,
-        MPI_OFFSET,     MPI_UINT16_T, MPI_DOUBLE_COMPLEX,   MPI_2REAL,
-        MPI_INTEGER,    MPI_WCHAR,    MPI_2DOUBLE_PRECISION};
-    MPI_Datatype type;
-    if (taste.bytes_only)
-        return MPI_BYTE;
-    switch (test_below(12)) {
-    case 0:
-        MPI_Type_create_f90_real(6, MPI_UNDEFINED, &type);
-        return type;
-    case 1:
-        MPI_Type_create_f90_complex(15, MPI_UNDEFINED, &type);
-        return type;
-    case 2:
-        MPI_Type_create_f90_integer(9, &type);
-        return type;
-    default:
-        return leaves[test_below(sizeof leaves / sizeof *leaves)];
-    }
-}
-
-/* ---- One constructor each: every argument is small and random ----------------------- */
-
-static int few(int most)
-{
-    return test_below(12) ? 1 + (int)test_below(most) : 0;
-}
-
-static int around(int reach)
-{
-    return (int)test_below(2 * reach + 1) - reach;
-}
-
-/* Open MPI 4.1 takes a stride of -1 byte for "none given". */
-static int stride(int reach)
-{
-    int s = around(reach);
-    return s == -1 ? -2 : s;
-}
-
-static MPI_Datatype a_contiguous(MPI_Datatype old)
-{
-    MPI_Datatype type;
-    MPI_Type_contiguous(few(5), old, &type);
-    return type;
-}
-
-static MPI_Datatype a_vector(MPI_Datatype old)
-{
-    MPI_Datatype type;
-    MPI_Type_vector(few(5), few(3), stride(6), old, &type);
-    return type;
-}
-
-static MPI_Datatype a_hvector(MPI_Datatype old)
-{
-    MPI_Datatype type;
-    MPI_Type_create_hvector(few(5), few(3), stride(60), old, &type);
-    return type;
-}
-
-/* Blocks that are now and then regular, or touch. */
-static int fill_blocks(int n, int *len, int *disp)
-{
-    int regular = test_below(3) == 0, same = few(3), at = around(3);
-    for (int i = 0; i < n; i++) {
-        len[i] = regular ? same : few(4);
-        disp[i] = regular || test_below(3) ? at : around(20);
-        at = disp[i] + len[i] + (regular ? same : (int)test_below(3));
-    }
-    return n;
-}
-
-static MPI_Datatype an_indexed(MPI_Datatype old)
-{
-    int len[8], disp[8], n = fill_blocks(few(8), len, disp);
-    MPI_Datatype type;
-    MPI_Type_indexed(n, len, disp, old, &type);
-    return type;
-}
-
-static MPI_Datatype an_indexed_block(MPI_Datatype old)
-{
-    int len[8], disp[8], n = fill_blocks(few(8), len, disp);
-    MPI_Datatype type;
-    MPI_Type_create_indexed_block(n, few(3), disp, old, &type);
-    return type;
-}
-
-static int fill_bytes(int n, int *len, MPI_Aint *disp)
-{
-    int elements[8];
-    fill_blocks(n, len, elements);
-    int unit = 1 + (int)test_below(20);
-    for (int i = 0; i < n; i++)
-        disp[i] = (MPI_Aint)elements[i] * unit;
-    return n;
-}
-
-static MPI_Datatype an_hindexed(MPI_Datatype old)
-{
-    int len[8], n;
-    MPI_Aint disp[8];
-    MPI_Datatype type;
-    n = fill_bytes(few(8), len, disp);
-    MPI_Type_create_hindexed(n, len, disp, old, &type);
-    return type;
-}
-
-static MPI_Datatype an_hindexed_block(MPI_Datatype old)
-{
-    int len[8], n;
-    MPI_Aint disp[8];
-    MPI_Datatype type;
-    n = fill_bytes(few(8), len, disp);
-    MPI_Type_create_hindexed_block(n, few(3), disp, old, &type);
-    return type;
-}
-
-static MPI_Datatype a_subarray(MPI_Datatype old)
-{
-    int n = 1 + (int)test_below(3), size[3], sub[3], start[3];
-    for (int i = 0; i < n; i++) {
-        size[i] = 1 + (int)test_below(5);
-        sub[i] = 1 + (int)test_below(size[i]);
-        start[i] = (int)test_below(size[i] - sub[i] + 1);
-    }
-    MPI_Datatype type;
-    MPI_Type_create_subarray(n, size, sub, start,
-                             test_below(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, old, &type);
-    return type;
-}
-
-static MPI_Datatype a_darray(MPI_Datatype old)
-{
-    int n = 1 + (int)test_below(3), size[3], distrib[3], darg[3], procs[3], all = 1;
-    for (int i = 0; i < n; i++) {
-        static const int kinds[] = {MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK,
-                                    MPI_DISTRIBUTE_CYCLIC};
-        size[i] = 1 + (int)test_below(9);
-        distrib[i] = kinds[test_below(3)];
-        procs[i] = distrib[i] == MPI_DISTRIBUTE_NONE ? 1 : 1 + (int)test_below(3);
-        int least = (size[i] + procs[i] - 1) / procs[i];
-        darg[i] = MPI_DISTRIBUTE_DFLT_DARG;
-        if (distrib[i] == MPI_DISTRIBUTE_BLOCK && test_below(2))
-            darg[i] = least + (int)test_below(2);
-        if (distrib[i] == MPI_DISTRIBUTE_CYCLIC && test_below(2))
-            darg[i] = 1 + (int)test_below(4);
-        all *= procs[i];
-    }
-    MPI_Datatype type = MPI_DATATYPE_NULL; /* Open MPI makes none of an empty type */
-    MPI_Type_create_darray(all, (int)test_below(all), n, size, distrib, darg, procs,
-                           test_below(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, old, &type);
-    return type;
-}
-
-static MPI_Datatype a_resized(MPI_Datatype old)
-{
-    MPI_Datatype type;
-    MPI_Type_create_resized(old, around(12), test_below(80), &type);
-    return type;
-}
-
-static MPI_Datatype a_dup(MPI_Datatype old)
-{
-    MPI_Datatype type;
-    MPI_Type_dup(old, &type);
-    return type;
-}
-
-#if MPI_VERSION >= 4
-static MPI_Datatype a_large_vector(MPI_Datatype old)
-{
-    MPI_Datatype type;
-    MPI_Type_vector_c(few(5), few(3), stride(6), old, &type);
-    return type;
-}
-
-static MPI_Datatype a_large_hindexed(MPI_Datatype old)
-{
-    int len[8], n;
-    MPI_Aint disp[8];
-    MPI_Count large_len[8], large_disp[8];
-    MPI_Datatype type;
-    n = fill_bytes(few(8), len, disp);
-    for (int i = 0; i < n; i++) {
-        large_len[i] = len[i];
-        large_disp[i] = disp[i];
-    }
-    MPI_Type_create_hindexed_c(n, large_len, large_disp, old, &type);
-    return type;
-}
-
-static MPI_Datatype a_large_indexed_block(MPI_Datatype old)
-{
-    int len[8], disp[8], n = fill_blocks(few(8), len, disp);
-    MPI_Count large[8];
-    MPI_Datatype type;
-    for (int i = 0; i < n; i++)
-        large[i] = disp[i];
-    MPI_Type_create_indexed_block_c(n, few(3), large, old, &type);
-    return type;
-}
-
-static MPI_Datatype a_large_subarray(MPI_Datatype old)
-{
-    MPI_Count size[2], sub[2], start[2];
-    for (int i = 0; i < 2; i++) {
-        size[i] = 1 + test_below(6);
-        sub[i] = 1 + test_below(size[i]);
-        start[i] = test_below(size[i] - sub[i] + 1);
-    }
-    MPI_Datatype type;
-    MPI_Type_create_subarray_c(2, size, sub, start,
-                               test_below(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, old, &type);
-    return type;
-}
-
-static MPI_Datatype a_large_darray(MPI_Datatype old)
-{
-    MPI_Count size[2] = {1 + test_below(9), 1 + test_below(9)};
-    int distrib[2] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK};
-    int darg[2] = {1 + (int)test_below(3), MPI_DISTRIBUTE_DFLT_DARG}, procs[2] = {2, 2};
-    MPI_Datatype type;
-    MPI_Type_create_darray_c(4, (int)test_below(4), 2, size, distrib, darg, procs, MPI_ORDER_C,
-                             old, &type);
-    return type;
-}
-
-static MPI_Datatype a_large_resized(MPI_Datatype old)
-{
-    MPI_Datatype type;
-    MPI_Type_create_resized_c(old, around(12), test_below(80), &type);
-    return type;
-}
-#endif
-
-typedef MPI_Datatype constructor(MPI_Datatype old);
-
-/* The first ones count in elements. */
-static constructor *const constructors[] = {a_contiguous,
-                                            a_vector,
-                                            an_indexed,
-                                            an_indexed_block,
-                                            a_subarray,
-                                            a_darray,
-                                            a_dup,
-#if MPI_VERSION >= 4
-                                            a_large_vector,
-                                            a_large_indexed_block,
-                                            a_large_subarray,
-                                            a_large_darray,
-#endif
-#define ELEMENTS (MPI_VERSION >= 4 ? 11 : 7)
-#if MPI_VERSION >= 4
-                                            a_large_hindexed,
-                                            a_large_resized,
-#endif
-                                            a_hvector,
-                                            an_hindexed,
-                                            an_hindexed_block,
-                                            a_resized};
-
-static MPI_Datatype random_type(struct taste taste, int depth);
-
-/* Where bounds are compared, every member has explicit ones: MPICH joins them with those of
- * plain members, the standard lets them win. */
-static MPI_Datatype struct_member(struct taste taste, int depth)
-{
-    MPI_Datatype type = random_type(taste, depth), resized;
-    if (!taste.bytes_only)
-        return type;
-    resized = a_resized(type);
-    release(&type);
-    return resized;
-}
-
-static MPI_Datatype a_struct(struct taste taste, int depth)
-{
-    MPI_Datatype old[4], type;
-    int len[8], n = few(4);
-    MPI_Aint disp[8];
-    for (int i = 0; i < n; i++)
-        old[i] = struct_member(taste, depth - 1);
-    fill_bytes(n, len, disp);
-#if MPI_VERSION >= 4
-    MPI_Count large_len[4], large_disp[4];
-    for (int i = 0; i < n; i++) {
-        large_len[i] = len[i];
-        large_disp[i] = disp[i];
-    }
-    if (test_below(2))
-        MPI_Type_create_struct_c(n, large_len, large_disp, old, &type);
-    else
-#endif
-        MPI_Type_create_struct(n, len, disp, old, &type);
-    for (int i = 0; i < n; i++)
-        release(&old[i]);
-    return type;
-}
-
-/* Small enough for the buffers of this test. */
-static int fits(MPI_Datatype type, struct taste taste)
-{
-    MPI_Count size, lb, extent, true_lb, true_extent;
-    MPI_Type_size_x(type, &size);
-    MPI_Type_get_extent_x(type, &lb, &extent);
-    MPI_Type_get_true_extent_x(type, &true_lb, &true_extent);
-    return (size > 0 || taste.empties) && size <= SIZE_MAX_BYTES && extent > -REACH / 8 &&
-           extent < REACH / 8 &&
-           (size == 0 || (true_lb > -REACH / 2 && true_lb + true_extent < REACH / 2));
-}
-
-static MPI_Datatype random_type(struct taste taste, int depth)
-{
-    enum {
-        ALL = sizeof constructors / sizeof *constructors
-    };
-    MPI_Datatype type;
-    if (depth == 0 || test_below(10) == 0)
-        return random_leaf(taste);
-    if (!taste.elements_only && test_below(5) == 0)
-        type = a_struct(taste, depth);
-    else {
-        MPI_Datatype old = random_type(taste, depth - 1);
-        type = constructors[test_below(taste.elements_only ? ELEMENTS : ALL)](old);
-        release(&old);
-    }
-    if (type == MPI_DATATYPE_NULL)
-        return random_leaf(taste);
-    if (fits(type, taste))
-        return type;
-    release(&type);
-    return random_leaf(taste);
-}
-
 /* ---- In memory ---------------------------------------------------------------------- */
 
-static unsigned char memory[2 * REACH], packed[4 * SIZE_MAX_BYTES], want[4 * SIZE_MAX_BYTES];
+static unsigned char memory[2 * TEST_TYPE_REACH], packed[4 * TEST_TYPE_SIZE],
+    want[4 * TEST_TYPE_SIZE];
 
 static void check_facts(MPI_Datatype type, const struct brio_map *map)
 {
@@ -406,7 +34,7 @@ static void check_facts(MPI_Datatype type, const struct brio_map *map)
 static void check_bytes(MPI_Datatype type, const struct brio_map *map, int count)
 {
     int place = 0;
-    const unsigned char *base = memory + REACH;
+    const unsigned char *base = memory + TEST_TYPE_REACH;
     MPI_Pack(base, count, type, want, sizeof want, &place, MPI_COMM_SELF);
     CHECK(place == count * map->size, "MPI packed %d bytes, not %ld", place,
           (long)(count * map->size));
@@ -417,53 +45,12 @@ static void check_bytes(MPI_Datatype type, const struct brio_map *map, int count
     CHECK(memcmp(packed, want, (size_t)place) == 0, "packed bytes differ");
 }
 
-static void show(MPI_Datatype type, int depth)
-{
-    int ni = 0, na = 0, nt = 0, combiner;
-    char name[MPI_MAX_OBJECT_NAME];
-#if MPI_VERSION >= 4
-    MPI_Count ci, ca, cc, ct, counts[64];
-    MPI_Type_get_envelope_c(type, &ci, &ca, &cc, &ct, &combiner);
-    ni = (int)ci, na = (int)ca, nt = (int)ct;
-#else
-    MPI_Type_get_envelope(type, &ni, &na, &nt, &combiner);
-#endif
-    if (!is_derived(type)) {
-        int len;
-        MPI_Type_get_name(type, name, &len);
-        fprintf(stderr, "%*s%s\n", depth, "", name);
-        return;
-    }
-    int ints[64];
-    MPI_Aint addrs[64];
-    MPI_Datatype types[64];
-#if MPI_VERSION >= 4
-    MPI_Type_get_contents_c(type, ci, ca, cc, ct, ints, addrs, counts, types);
-#else
-    MPI_Type_get_contents(type, ni, na, nt, ints, addrs, types);
-#endif
-    fprintf(stderr, "%*scombiner %d:", depth, "", combiner);
-    for (int i = 0; i < ni; i++)
-        fprintf(stderr, " %d", ints[i]);
-    for (int i = 0; i < na; i++)
-        fprintf(stderr, " %ld", (long)addrs[i]);
-#if MPI_VERSION >= 4
-    for (int i = 0; i < cc; i++)
-        fprintf(stderr, " %ld", (long)counts[i]);
-#endif
-    fputc('\n', stderr);
-    for (int i = 0; i < nt; i++) {
-        show(types[i], depth + 2);
-        release(&types[i]);
-    }
-}
-
-static void try_memory(int n, struct taste taste)
+static void try_memory(int n, struct test_taste taste)
 {
     for (int i = 0; i < n && !test_failed; i++) {
-        MPI_Datatype type = random_type(taste, 1 + (int)test_below(4));
+        MPI_Datatype type = test_type_random(taste, 1 + (int)test_below(4));
         struct brio_map *map, *typed;
-        if (is_derived(type))
+        if (test_type_derived(type))
             MPI_Type_commit(&type);
         REQUIRE(!brio_flatten(type, &map), "%s", brio_err_text());
         REQUIRE(!brio_flatten_typed(type, &typed), "%s", brio_err_text());
@@ -477,22 +64,22 @@ static void try_memory(int n, struct taste taste)
         }
         if (test_failed) {
             fprintf(stderr, "type %d:\n", i);
-            show(type, 0);
+            test_type_show(type, 0);
         }
         brio_map_unref(map);
         brio_map_unref(typed);
-        release(&type);
+        test_type_free(&type);
     }
 }
 
 static void in_memory(void)
 {
-    try_memory(20000, (struct taste){0});
+    try_memory(20000, (struct test_taste){0});
 }
 
 static void empty_parts(void)
 {
-    try_memory(5000, (struct taste){.empties = 1});
+    try_memory(5000, (struct test_taste){.empties = 1});
 }
 
 /* ---- In files ----------------------------------------------------------------------- */
@@ -514,7 +101,7 @@ static void same_sizes(void)
     struct brio_sizer sizer = {size_scaled, &scale};
     for (int i = 0; i < 20000 && !test_failed; i++) {
         MPI_Datatype type =
-            random_type((struct taste){.bytes_only = 1}, 1 + (int)test_below(4));
+            test_type_random((struct test_taste){.bytes_only = 1}, 1 + (int)test_below(4));
         struct brio_map *map, *sized;
         REQUIRE(!brio_flatten(type, &map), "%s", brio_err_text());
         REQUIRE(!brio_flatten_sized(type, &sizer, &sized), "%s", brio_err_text());
@@ -525,11 +112,11 @@ static void same_sizes(void)
                   (long)pos);
         if (test_failed) {
             fprintf(stderr, "type %d:\n", i);
-            show(type, 0);
+            test_type_show(type, 0);
         }
         brio_map_unref(map);
         brio_map_unref(sized);
-        release(&type);
+        test_type_free(&type);
     }
 }
 
@@ -539,8 +126,8 @@ static void scaled(void)
     int scale = 3;
     struct brio_sizer sizer = {size_scaled, &scale};
     for (int i = 0; i < 10000 && !test_failed; i++) {
-        MPI_Datatype type = random_type((struct taste){.bytes_only = 1, .elements_only = 1},
-                                        1 + (int)test_below(4));
+        MPI_Datatype type = test_type_random(
+            (struct test_taste){.bytes_only = 1, .elements_only = 1}, 1 + (int)test_below(4));
         struct brio_map *map, *sized;
         REQUIRE(!brio_flatten(type, &map), "%s", brio_err_text());
         REQUIRE(!brio_flatten_sized(type, &sizer, &sized), "%s", brio_err_text());
@@ -553,10 +140,10 @@ static void scaled(void)
                 CHECK(brio_map_offset(sized, 3 * pos + k) == 3 * brio_map_offset(map, pos) + k,
                       "byte %ld", (long)pos);
         if (test_failed)
-            show(type, 0);
+            test_type_show(type, 0);
         brio_map_unref(map);
         brio_map_unref(sized);
-        release(&type);
+        test_type_free(&type);
     }
 }
 
@@ -804,6 +391,7 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     printf("seed %llu\n", (unsigned long long)test_seed());
+    test_type_random_from(test_below);
     for (size_t i = 0; i < sizeof memory; i++)
         memory[i] = (unsigned char)test_random();
     int rc = test_main(argc, argv, cases);
