@@ -17,7 +17,7 @@ struct brio_cache_env {
 struct brio_cache {
     struct brio_module base;
     /* Collective. Wraps `below`; `none` gives it back as it is. */
-    BRIO_ERR (*open)
+    BRIO_ERR(*open)
     (const struct brio_cache_env *env, const struct brio_lane *below, const void *conf,
      struct brio_lane *out);
     /* Collective. Everything has been flushed before. */

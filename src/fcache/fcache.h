@@ -3,7 +3,7 @@
 #ifndef BRIO_FCACHE_FCACHE_H
 #define BRIO_FCACHE_FCACHE_H
 
-#include "fs/fs.h"
+#include "mod/layout.h"
 #include "mod/module.h"
 
 /* A part of a file that lies on one server. */

@@ -3,6 +3,7 @@
 #ifndef BRIO_FS_FS_H
 #define BRIO_FS_FS_H
 
+#include "mod/layout.h"
 #include "mod/module.h"
 
 /* What fs gives and fbtl takes. */
@@ -15,12 +16,6 @@ struct brio_store {
     bool mappable; /* a shared mapping is the file itself, and a page of it that could be
                     * had once stays good: stores to it cannot fail for want of space */
     brio_off block_size;
-};
-
-struct brio_layout {
-    int nservers;    /* that the file is spread over; 1 if not striped */
-    int first;       /* server of stripe 0 */
-    brio_off stripe; /* bytes before the next server; 0 if not striped */
 };
 
 struct brio_fs_open {
@@ -42,7 +37,7 @@ struct brio_fs {
     struct brio_module base;
     /* Not collective: core calls it on the creating rank first, then on the others. A file
      * opened write-only is opened for reading too where the system allows it. */
-    BRIO_ERR (*open)
+    BRIO_ERR(*open)
     (const struct brio_fs_open *how, const void *conf, void **self, struct brio_store *store);
     BRIO_ERR (*close)(void *self);
     BRIO_ERR (*remove)(const char *path);

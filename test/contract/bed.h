@@ -251,15 +251,21 @@ static inline void model_write(struct bed *bed, const struct brio_io *io,
     }
 }
 
-/* Memory after a read of n bytes: those bytes from the model, all others as before. */
+/* Memory after a read of n bytes: those bytes from the model, all `size` others as before,
+ * which is what `expected` holds. */
+struct memory {
+    unsigned char *expected;
+    size_t size;
+};
+
 static inline void check_memory(const struct bed *bed, const struct brio_io *io,
                                 const struct pattern *file, const struct pattern *mem,
-                                int64_t n, unsigned char *expected, size_t size)
+                                int64_t n, struct memory m)
 {
     for (int64_t i = 0; i < n; i++)
-        expected[pattern_at(mem, io->mem_pos + i)] =
+        m.expected[pattern_at(mem, io->mem_pos + i)] =
             bed->model[io->base + pattern_at(file, io->pos + i)];
-    CHECK(memcmp(expected, io->buf, size) == 0, "memory differs after a read of %lld bytes",
+    CHECK(memcmp(m.expected, io->buf, m.size) == 0, "memory differs after a read of %lld bytes",
           (long long)n);
 }
 
@@ -288,7 +294,7 @@ static inline void round_trip(struct bed *bed, struct pattern *file, struct patt
     r = submit(bed, &io, BRIO_BLOCK);
     CHECK(r.err == BRIO_OK && r.bytes == bytes, "read %lld: %s", (long long)r.bytes,
           brio_err_text());
-    check_memory(bed, &io, file, mem, bytes, expected, size);
+    check_memory(bed, &io, file, mem, bytes, (struct memory){expected, size});
     free(buf);
     free(back);
     free(expected);

@@ -173,8 +173,17 @@ static void tells_failures(void)
     each_module(BRIO_CACHE, ".", full_on);
 }
 
+static void none_changes_nothing(void)
+{
+    struct brio_lane lane = {NULL, NULL};
+    struct brio_cache_env env = {.comm = MPI_COMM_SELF, .amode = MPI_MODE_RDWR};
+    CHECK(brio_cache_none.open(&env, &bottom, NULL, &lane) == BRIO_OK, "%s", brio_err_text());
+    CHECK(lane.ops == bottom.ops && lane.self == bottom.self, "another lane");
+    CHECK(brio_cache_none.close(&lane) == BRIO_OK, "%s", brio_err_text());
+}
+
 static const struct test_case cases[] = {
-    TEST(reads_what_was_written), TEST(tells_failures), {0}};
+    TEST(none_changes_nothing), TEST(reads_what_was_written), TEST(tells_failures), {0}};
 
 int main(int argc, char **argv)
 {

@@ -30,7 +30,7 @@ static void one_random(struct bed *bed, struct pattern *file, struct pattern *me
     if (dir == BRIO_WRITE)
         model_write(bed, &io, file, mem, r.bytes);
     else
-        check_memory(bed, &io, file, mem, r.bytes, expected, size);
+        check_memory(bed, &io, file, mem, r.bytes, (struct memory){expected, size});
     check_file(bed);
     free(buf);
     free(expected);

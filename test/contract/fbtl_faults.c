@@ -126,7 +126,8 @@ static void bad_byte_on(const struct brio_module *module)
                 CHECK(r.err == (gap ? BRIO_OK : BRIO_EIO), "%s", brio_err_text());
                 CHECK(r.bytes == (gap ? 4000 : 1602), "claims %lld", (long long)r.bytes);
                 sys.bad_at = -1;
-                check_memory(&bed, &io, &file, &mem, r.bytes, expected, sizeof expected);
+                check_memory(&bed, &io, &file, &mem, r.bytes,
+                             (struct memory){expected, sizeof expected});
             }
         }
         bed_close(&bed);

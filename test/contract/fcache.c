@@ -51,7 +51,20 @@ static void parts_tile_the_range(void)
         fprintf(stderr, "BRIO_SEED=%llu\n", (unsigned long long)seed);
 }
 
-static const struct test_case cases[] = {TEST(parts_tile_the_range), {0}};
+static void none_is_one_part(void)
+{
+    void *self = NULL;
+    struct brio_part part;
+    CHECK(brio_fcache_none.open(&layouts[0], NULL, &self) == BRIO_OK, "%s", brio_err_text());
+    brio_fcache_none.map(self, 12345, (brio_off)1 << 40, &part);
+    CHECK(part.server == 0 && part.off == 12345 && part.local_off == 12345 &&
+              part.len == (brio_off)1 << 40,
+          "server %d, %lld bytes", part.server, (long long)part.len);
+    brio_fcache_none.close(self);
+}
+
+static const struct test_case cases[] = {
+    TEST(none_is_one_part), TEST(parts_tile_the_range), {0}};
 
 int main(int argc, char **argv)
 {
