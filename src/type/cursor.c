@@ -40,7 +40,7 @@ static void place(struct brio_cursor *c)
         case BRIO_SHAPE_LOOP:
             f->index = p / n->child->size;
             p -= f->index * n->child->size;
-            base += n->off + f->index * n->stride;
+            base = brio_wrap_add(base, n->off + f->index * n->stride);
             n = n->child;
             break;
         case BRIO_SHAPE_BLOCKS:
@@ -48,13 +48,13 @@ static void place(struct brio_cursor *c)
             p -= k * n->child->size;
             f->index = brio_node_find(n, k);
             f->inner = k - brio_node_start(n, f->index);
-            base += n->at[f->index] + f->inner * n->stride;
+            base = brio_wrap_add(base, n->at[f->index] + f->inner * n->stride);
             n = n->child;
             break;
         case BRIO_SHAPE_LIST:
             f->index = brio_node_find(n, p);
             p -= n->cum[f->index];
-            base += n->at[f->index];
+            base = brio_wrap_add(base, n->at[f->index]);
             n = n->kids[f->index];
             break;
         }
@@ -69,11 +69,11 @@ static void descend(struct brio_cursor *c, int d)
         const struct brio_node *n = f->node, *child = n->child;
         brio_off base;
         if (n->shape == BRIO_SHAPE_LOOP)
-            base = f->base + n->off + f->index * n->stride;
+            base = brio_wrap_add(f->base, n->off + f->index * n->stride);
         else if (n->shape == BRIO_SHAPE_BLOCKS)
-            base = f->base + n->at[f->index] + f->inner * n->stride;
+            base = brio_wrap_add(f->base, n->at[f->index] + f->inner * n->stride);
         else if (n->shape == BRIO_SHAPE_LIST) {
-            base = f->base + n->at[f->index];
+            base = brio_wrap_add(f->base, n->at[f->index]);
             child = n->kids[f->index];
         } else {
             c->depth = d + 1;

@@ -256,7 +256,8 @@ static bool try_sending(MPI_Datatype type)
 {
     if (probe == MPI_COMM_NULL) {
         MPI_Comm comm;
-        if (PMPI_Comm_dup(MPI_COMM_SELF, &comm) != MPI_SUCCESS)
+        /* Not a duplicate: that would call the program's attribute copy functions. */
+        if (PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &comm) != MPI_SUCCESS)
             return true;
         PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
         probe = comm;

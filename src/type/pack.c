@@ -210,10 +210,24 @@ static void fill(void *to, const struct brio_run *dst, brio_off done, const void
     }
 }
 
+/* From here on it pays to place a cursor anew after packing. */
+enum {
+    PACK_WORTH_IT = 4096
+};
+
 void brio_copy(void *to, struct brio_cursor *dst, const void *from, struct brio_cursor *src,
                brio_off bytes)
 {
     struct brio_run put, get;
+    if (bytes >= PACK_WORTH_IT && (dst->map->contiguous || src->map->contiguous)) {
+        if (dst->map->contiguous)
+            brio_pack(at(to, dst->pos), src->map, from, src->pos, bytes);
+        else
+            brio_unpack(to, dst->map, at(from, src->pos), dst->pos, bytes);
+        brio_cursor_init(dst, dst->map, dst->pos + bytes);
+        brio_cursor_init(src, src->map, src->pos + bytes);
+        return;
+    }
     for (; bytes > 0; bytes -= put.len * put.count) {
         brio_cursor_next(dst, bytes, &put);
         brio_off room = put.len * put.count;

@@ -304,6 +304,20 @@ static void kept(void)
     brio_map_unref(a);
     brio_map_unref(b);
     brio_map_unref(c);
+    /* Decoding a type leaves what is kept on its parts alone. */
+    MPI_Type_vector(5, 1, 3, MPI_INT, &type);
+    MPI_Type_create_hvector(3, 1, 1000, type, &dup);
+    REQUIRE(!brio_flatten(type, &a) && !brio_flatten(dup, &b) && !brio_flatten(type, &c), "%s",
+            brio_err_text());
+    CHECK(a == c && b->size == 60, "the part was decoded again");
+    MPI_Type_free(&dup);
+    brio_map_unref(c);
+    REQUIRE(!brio_flatten(type, &c), "%s", brio_err_text());
+    CHECK(a == c, "the part was decoded again after the whole was freed");
+    MPI_Type_free(&type);
+    brio_map_unref(a);
+    brio_map_unref(b);
+    brio_map_unref(c);
     REQUIRE(!brio_flatten(MPI_DOUBLE_INT, &a) && !brio_flatten(MPI_DOUBLE_INT, &b), "named");
     CHECK(a == b && a->size == 12 && a->extent == 16 && !a->contiguous, "MPI_DOUBLE_INT");
     brio_map_unref(a);

@@ -639,6 +639,12 @@ static void kernels(void)
             for (int64_t i = 0; i < n; i++)
                 CHECK(to[brio_map_offset(b, i)] == from[brio_map_offset(a, i)],
                       "%d to %d: byte %ld", len, other, (long)i);
+            brio_cursor_init(&src, b, 0);
+            brio_cursor_init(&dst, a, 0);
+            brio_copy(want, &dst, to, &src, n);
+            for (int64_t i = 0; i < n; i++)
+                CHECK(want[brio_map_offset(a, i)] == from[brio_map_offset(a, i)],
+                      "%d back to %d: byte %ld", other, len, (long)i);
             brio_pack(flat_want, a, from, 0, n);
             brio_pack(flat, b, to, 0, n);
             CHECK(memcmp(flat, flat_want, (size_t)n) == 0, "%d to %d: packed", len, other);
