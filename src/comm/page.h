@@ -19,7 +19,8 @@ struct brio_page_slot {
     _Atomic int64_t value; /* the shared pointer, on a cache line of its own */
     char pad[56];
     struct brio_meet meet;
-    char rest[512 - 64 - sizeof(struct brio_meet)];
+    _Atomic int32_t region_fd; /* rank 0's descriptor of comm/region.h */
+    char rest[512 - 64 - sizeof(struct brio_meet) - sizeof(int32_t)];
 };
 _Static_assert(sizeof(struct brio_page_slot) == 512, "slots on whole cache lines");
 

@@ -9,8 +9,6 @@ struct brio_conf {
     char file_perm[BRIO_HINT_MAX];
     char access_style[BRIO_HINT_MAX];
     brio_off striping_factor, striping_unit;
-    bool collective_buffering;
-    brio_off cb_nodes, cb_buffer_size, cb_block_size;
 };
 
 extern const struct brio_hint brio_conf_hints[];

@@ -1,9 +1,11 @@
 /* What is done with an open file as a whole: sizes, durability, atomicity. */
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "comm/verdict.h"
 #include "core/core.h"
 #include "core/file.h"
+#include "core/modules.h"
 #include "core/op.h"
 
 static BRIO_ERR flush(struct brio_file *f)
@@ -79,18 +81,30 @@ static BRIO_ERR open_guard(struct brio_file *f, struct brio_guard **out)
     return err;
 }
 
+/* fcoll depends on the mode: in atomic mode an access is one access of one rank. */
+static BRIO_ERR choose_fcoll(struct brio_file *f, bool atomic)
+{
+    f->facts.atomic = atomic;
+    return brio_modules_view(f);
+}
+
 BRIO_ERR brio_file_set_atomicity(struct brio_file *f, bool atomic)
 {
     struct brio_verdict v;
     struct brio_guard *guard = NULL;
+    bool before = f->guard != NULL;
     enum brio_err err = flush(f);
-    if (!err && atomic && !f->guard)
+    if (!err && atomic && !before)
         err = open_guard(f, &guard);
+    if (!err)
+        err = choose_fcoll(f, atomic);
     brio_verdict_init(&v, err);
     brio_verdict_same(&v, "the atomicity", atomic);
     err = brio_verdict_settle(&v, &f->team);
     if (err) {
         brio_guard_close(guard);
+        if (f->facts.atomic != before && choose_fcoll(f, before) != BRIO_OK)
+            brio_log(BRIO_WARN, "%s: collective accesses stay as chosen", f->path);
         return err;
     }
     if (guard) {

@@ -20,7 +20,7 @@ BRIO_ERR brio_module_select(struct brio_file *f, enum brio_framework framework)
 }
 
 /* Names of the chosen modules and the values of their hints that must be the same. */
-static int64_t hash_choice(const struct brio_file *f)
+int64_t brio_modules_hash(const struct brio_file *f)
 {
     uint64_t hash = 0;
     for (int i = 0; i < BRIO_FRAMEWORKS; i++) {
@@ -46,7 +46,7 @@ BRIO_ERR brio_modules_select(struct brio_file *f)
             err = BRIO_OK;
     }
     brio_verdict_init(&v, err);
-    brio_verdict_same(&v, "the choice of modules", hash_choice(f));
+    brio_verdict_same(&v, "the choice of modules", brio_modules_hash(f));
     return brio_verdict_settle(&v, &f->team);
 }
 
@@ -86,7 +86,10 @@ BRIO_ERR brio_modules_open(struct brio_file *f, enum brio_err mine)
 
 BRIO_ERR brio_modules_view(struct brio_file *f)
 {
-    const struct brio_coll_env env = {.team = &f->team, .lane = &f->lane};
+    const struct brio_coll_env env = {.team = &f->team,
+                                      .lane = &f->lane,
+                                      .region = f->team.meet ? &f->region : NULL,
+                                      .block_size = f->facts.block_size};
     struct brio_chosen old = f->chosen[BRIO_FCOLL];
     void *self;
     f->chosen[BRIO_FCOLL] = (struct brio_chosen){.module = NULL};
@@ -114,6 +117,7 @@ enum brio_err brio_modules_close(struct brio_file *f)
     enum brio_err err = BRIO_OK;
     if (f->fcoll)
         brio_file_fcoll(f)->close(f->fcoll);
+    brio_region_close(&f->region);
     if (f->sharedfp)
         brio_file_sharedfp(f)->close(f->sharedfp);
     brio_guard_close(f->guard);

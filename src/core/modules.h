@@ -21,4 +21,8 @@ enum brio_err brio_modules_close(struct brio_file *f);
  * here is not yet agreed on. */
 BRIO_ERR brio_modules_view(struct brio_file *f);
 
+/* Equal on all ranks if they have made the same choices, with the same settings where
+ * these must be the same. */
+int64_t brio_modules_hash(const struct brio_file *f);
+
 #endif

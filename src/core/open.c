@@ -99,6 +99,7 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, enum brio_err 
         f->slot = NULL;
     else if (!err)
         f->team.meet = &f->slot->meet;
+    brio_region_init(&f->region, &f->team, f->slot, &f->page);
     return err;
 }
 
@@ -175,6 +176,7 @@ static BRIO_ERR new_file(const struct brio_team *team, struct brio_file **out)
         return err;
     f->team = *team;
     f->store.fd = -1;
+    f->region.fd = -1;
     f->view.etype = f->view.filetype = MPI_DATATYPE_NULL;
     pthread_mutex_init(&f->lock, NULL);
     *out = f;
@@ -228,7 +230,10 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
         if (!err)
             err = brio_handle_new(f, &f->handle);
         set_pointers(f, size);
-        err = brio_agree(&f->team, err);
+        struct brio_verdict v;
+        brio_verdict_init(&v, err);
+        brio_verdict_same(&v, "a hint that must be the same", brio_modules_hash(f));
+        err = brio_verdict_settle(&v, &f->team);
     }
     if (err) {
         if (f->handle)

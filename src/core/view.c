@@ -180,6 +180,7 @@ BRIO_ERR brio_file_set_view(struct brio_file *f, MPI_Offset disp, MPI_Datatype e
     v.most = f->shared_used;
     brio_verdict_same(&v, "the size of the etype", made ? view.etype_size : 0);
     brio_verdict_same(&v, "the data representation", made ? hash_name(rep) : 0);
+    brio_verdict_same(&v, "a hint that must be the same", brio_modules_hash(f));
     err = brio_verdict_settle(&v, &f->team);
     if (!err)
         err = reset_shared(f, v.most);

@@ -4,13 +4,15 @@
 #ifndef BRIO_FCOLL_FCOLL_H
 #define BRIO_FCOLL_FCOLL_H
 
-#include "comm/meet.h"
+#include "comm/region.h"
 #include "lane/lane.h"
 #include "mod/module.h"
 
 struct brio_coll_env {
     const struct brio_team *team; /* one collective at a time runs on it */
     const struct brio_lane *lane; /* to the file, for this rank */
+    struct brio_region *region;   /* memory of all ranks; NULL if they do not share any */
+    brio_off block_size;          /* of the file system */
 };
 
 struct brio_fcoll {
@@ -30,5 +32,6 @@ struct brio_fcoll {
 };
 
 extern const struct brio_fcoll brio_fcoll_individual;
+extern const struct brio_fcoll brio_fcoll_two_phase;
 
 #endif

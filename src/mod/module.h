@@ -13,6 +13,7 @@ struct brio_facts {
     bool attach;          /* every rank can map memory of rank 0 (then nnodes is 1) */
     bool thread_multiple; /* MPI may be called from any thread */
     int amode;            /* MPI's access mode bits */
+    bool atomic;          /* atomic mode is on */
     bool exists;          /* before the open */
     bool local;           /* a file system of this kernel alone: one page cache for all */
     long fs_type;         /* statfs f_type of the file or its directory */

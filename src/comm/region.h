@@ -1,0 +1,36 @@
+/* Memory that all ranks of a team map, made when it is first needed and kept: for moving
+ * data between ranks of one node without messages. Only for teams with a meeting place. */
+#ifndef BRIO_COMM_REGION_H
+#define BRIO_COMM_REGION_H
+
+#include "comm/page.h"
+#include "comm/reduce.h"
+
+struct brio_region {
+    const struct brio_team *team;
+    struct brio_page_slot *slot; /* where rank 0 says which memory it is */
+    int64_t pid;                 /* of rank 0 */
+    char *mem;                   /* NULL until needed */
+    size_t bytes;
+    size_t wanted;
+    int fd;        /* rank 0's, else -1 */
+    uint32_t runs; /* counted by those who use it: tells old contents from new */
+    enum brio_err err;
+    enum brio_region_stage {
+        BRIO_REGION_READY,
+        BRIO_REGION_MAKING,
+        BRIO_REGION_MAPPING
+    } stage;
+    struct brio_reduce reduce;
+};
+
+void brio_region_init(struct brio_region *r, const struct brio_team *team,
+                      struct brio_page_slot *slot, const struct brio_page_ref *ref);
+void brio_region_close(struct brio_region *r);
+
+/* Collective, with the same number on all ranks: at least so many bytes, zeroed when new.
+ * What was there before is gone if it must grow. */
+void brio_region_need(struct brio_region *r, size_t bytes, enum brio_wait how);
+bool brio_region_step(struct brio_region *r, enum brio_wait how, enum brio_err *out);
+
+#endif

@@ -1,0 +1,350 @@
+/* The stages of one collective access, as a machine that can be driven to its end or a step
+ * at a time. */
+#include "fcoll/engine.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "comm/verdict.h"
+#include "fcoll/inspect.h"
+#include "fcoll/rounds.h"
+#include "type/cut.h"
+
+enum {
+    KEPT = 8,          /* plans */
+    LARGE_PIECE = 8192 /* a rank whose pieces are larger on average needs no owner */
+};
+
+#define AT(field) offsetof(struct brio_coll_conf, field)
+
+const struct brio_hint brio_coll_hints[] = {
+    {.name = "collective_buffering",
+     .kind = BRIO_HINT_BOOL,
+     .offset = AT(buffering),
+     .def = "true",
+     .same = true,
+     .help = "whether collective accesses may go through owners (aggregators)"},
+    {.name = "cb_nodes",
+     .kind = BRIO_HINT_INT,
+     .offset = AT(nodes),
+     .def = "0",
+     .same = true,
+     .help = "number of owners; 0: chosen from the data"},
+    {.name = "cb_buffer_size",
+     .kind = BRIO_HINT_BYTES,
+     .offset = AT(buffer),
+     .def = "4m",
+     .min = 1,
+     .max = (brio_off)1 << 40,
+     .same = true,
+     .help = "bytes of the file that an owner holds at one time; it has two such buffers"},
+    {.name = "cb_block_size",
+     .kind = BRIO_HINT_BYTES,
+     .offset = AT(block),
+     .def = "0",
+     .same = true,
+     .help = "owners' domains and windows begin at multiples of this; 0: the file system's"},
+    {.name = NULL},
+};
+
+/* A plan and the access it is for. */
+struct kept {
+    int64_t id; /* 0: none */
+    brio_off into, bytes, pos;
+    struct brio_plan *plan;
+};
+
+enum stage {
+    AGREEING,   /* on what is accessed, and whether a plan is there */
+    INSPECTING, /* a plan is made */
+    EQUIPPING,  /* shared memory is made */
+    RUNNING,
+    ENDING, /* the verdict */
+    DIRECT  /* each rank for itself */
+};
+
+struct engine {
+    struct brio_coll_env env;
+    struct brio_coll_conf conf;
+    brio_domains *domains;
+    void *direct; /* fcoll/individual, for accesses that need no owners */
+    struct kept kept[KEPT];
+    int64_t last_id;
+
+    enum stage stage;
+    const struct brio_io *io;
+    enum brio_err mine;
+    char text[BRIO_ERR_TEXT]; /* of mine */
+    struct kept *found;
+    brio_off shift;
+    struct brio_extent extent;
+    struct brio_reduce reduce;
+    struct brio_inspect inspect;
+    struct brio_rounds rounds;
+    struct brio_verdict verdict;
+};
+
+BRIO_ERR brio_engine_open(const struct brio_coll_env *env, const struct brio_coll_conf *conf,
+                          brio_domains *domains, void **self)
+{
+    struct engine *e;
+    enum brio_err err = brio_calloc(1, sizeof *e, (void **)&e);
+    if (err)
+        return err;
+    e->env = *env;
+    e->conf = *conf;
+    e->domains = domains;
+    err = brio_fcoll_individual.open(env, NULL, &e->direct);
+    if (!err)
+        err = brio_inspect_open(&e->inspect, env->team);
+    if (!err)
+        err = brio_calloc((size_t)env->team->nranks, sizeof *e->rounds.next,
+                          (void **)&e->rounds.next);
+    if (err) {
+        brio_engine_close(e);
+        return err;
+    }
+    e->rounds.team = env->team;
+    e->rounds.lane = env->lane;
+    e->rounds.region = env->region;
+    *self = e;
+    return BRIO_OK;
+}
+
+void brio_engine_close(void *self)
+{
+    struct engine *e = self;
+    for (int i = 0; i < KEPT; i++)
+        brio_plan_free(e->kept[i].plan);
+    brio_inspect_close(&e->inspect);
+    if (e->direct)
+        brio_fcoll_individual.close(e->direct);
+    free(e->rounds.next);
+    free(e);
+}
+
+/* ---- Plans that are kept ------------------------------------------------------------- */
+
+/* The plan of an access that differs at most by whole tiles of the view. */
+static struct kept *find_plan(struct engine *e)
+{
+    const struct brio_io *io = e->io;
+    brio_off into = io->bytes > 0 ? io->pos % io->file->size : 0;
+    for (int i = 0; i < KEPT; i++) {
+        struct kept *k = &e->kept[i];
+        if (k->id && k->bytes == io->bytes && k->into == into)
+            return k;
+    }
+    return NULL;
+}
+
+static brio_off shift_of(const struct brio_io *io, const struct kept *k)
+{
+    return (io->pos - k->pos) / io->file->size * io->file->extent;
+}
+
+/* The same place on all ranks: plans are made by all at the same time. `plan` NULL: such
+ * accesses are direct. */
+static struct kept *keep_plan(struct engine *e, struct brio_plan *plan)
+{
+    const struct brio_io *io = e->io;
+    struct kept *k = &e->kept[++e->last_id % KEPT];
+    brio_plan_free(k->plan);
+    *k = (struct kept){.id = e->last_id, .bytes = io->bytes, .plan = plan};
+    if (io->bytes > 0) {
+        k->into = io->pos % io->file->size;
+        k->pos = io->pos;
+    }
+    return k;
+}
+
+/* ---- Agreeing ------------------------------------------------------------------------ */
+
+enum word {
+    WORST,     /* failure */
+    UNFIT,     /* some rank's access cannot be planned */
+    FINE,      /* some rank's pieces are small */
+    LOW,       /* ~ of the first byte */
+    HIGH,      /* one past the last */
+    MOST,      /* bytes */
+    PLAN,      /* id of the plan kept */
+    PLAN_NOT,  /* ~ of it */
+    SHIFT,     /* against it */
+    SHIFT_NOT, /* ~ of it */
+    WORDS
+};
+
+static bool is_fine(const struct brio_io *io)
+{
+    brio_off off;
+    if (brio_map_is_piece(io->file, io->pos, io->bytes, &off))
+        return false;
+    return io->file->size / brio_max(1, io->file->npieces) < LARGE_PIECE;
+}
+
+static void fill_words(struct engine *e)
+{
+    const struct brio_io *io = e->io;
+    int64_t *w = e->reduce.in;
+    e->found = e->mine ? NULL : find_plan(e);
+    w[WORST] = brio_verdict_vote(e->env.team, e->mine);
+    w[UNFIT] = w[FINE] = w[MOST] = 0;
+    w[LOW] = w[SHIFT] = w[SHIFT_NOT] = INT64_MIN;
+    w[HIGH] = INT64_MIN;
+    w[PLAN] = e->found ? e->found->id : 0;
+    w[PLAN_NOT] = ~w[PLAN];
+    if (e->mine || io->bytes == 0)
+        return;
+    brio_off lo, hi;
+    brio_map_bounds(io->file, io->pos, io->bytes, &lo, &hi);
+    w[UNFIT] = !io->file->monotone;
+    w[FINE] = is_fine(io);
+    w[LOW] = ~(lo + io->base);
+    w[HIGH] = hi + io->base;
+    w[MOST] = io->bytes;
+    if (e->found) {
+        w[SHIFT] = shift_of(io, e->found);
+        w[SHIFT_NOT] = ~w[SHIFT];
+    }
+}
+
+void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
+                       enum brio_wait how)
+{
+    struct engine *e = self;
+    e->io = io;
+    e->mine = mine;
+    if (mine)
+        brio_err_save(e->text);
+    e->stage = AGREEING;
+    e->reduce.n = WORDS;
+    fill_words(e);
+    brio_reduce_start(&e->reduce, e->env.team, how);
+}
+
+static void go_direct(struct engine *e, enum brio_wait how)
+{
+    e->stage = DIRECT;
+    if (e->mine)
+        brio_err_restore(e->text);
+    brio_fcoll_individual.start(e->direct, e->io, e->mine, how);
+}
+
+static void equip(struct engine *e, enum brio_wait how)
+{
+    const struct brio_plan *plan = e->found->plan;
+    e->stage = EQUIPPING;
+    brio_region_need(e->env.region, brio_rounds_memory(plan->nowners, plan->window), how);
+}
+
+static void inspect(struct engine *e, enum brio_wait how)
+{
+    const struct brio_io *io = e->io;
+    const int64_t *w = e->reduce.out;
+    struct brio_map *mine = NULL;
+    enum brio_err err = brio_map_cut(io->file, io->base, io->pos, io->bytes, &mine);
+    e->extent = (struct brio_extent){
+        .nranks = e->env.team->nranks,
+        .lo = ~w[LOW],
+        .hi = w[HIGH],
+        .most = w[MOST],
+        .align = e->conf.block ? e->conf.block : e->env.block_size,
+        .owners = (int)brio_min(e->conf.nodes, e->env.team->nranks),
+        .buffer = e->conf.buffer,
+    };
+    e->shift = 0;
+    e->stage = INSPECTING;
+    brio_inspect_start(&e->inspect, &e->extent, e->domains, mine, err, how);
+}
+
+/* What the agreement means: the same on all ranks. */
+static void decide(struct engine *e, enum brio_wait how)
+{
+    const int64_t *w = e->reduce.out;
+    bool hit = w[PLAN] > 0 && w[PLAN] == ~w[PLAN_NOT] &&
+               (w[SHIFT] == INT64_MIN || w[SHIFT] == ~w[SHIFT_NOT]);
+    if (e->reduce.failed || w[WORST] || w[UNFIT] || !w[FINE] || w[MOST] == 0)
+        go_direct(e, how);
+    else if (!hit)
+        inspect(e, how);
+    else if (!e->found->plan)
+        go_direct(e, how);
+    else {
+        e->shift = w[SHIFT] == INT64_MIN ? 0 : w[SHIFT];
+        equip(e, how);
+    }
+}
+
+/* ---- Running ------------------------------------------------------------------------- */
+
+static void run(struct engine *e)
+{
+    e->rounds.plan = e->found->plan;
+    e->rounds.io = e->io;
+    e->rounds.shift = e->shift;
+    brio_rounds_start(&e->rounds);
+    e->stage = RUNNING;
+}
+
+static void end(struct engine *e, enum brio_wait how)
+{
+    if (e->rounds.err)
+        brio_err_restore(e->rounds.text);
+    brio_verdict_init(&e->verdict, e->rounds.err);
+    brio_verdict_start(&e->verdict, e->env.team, how);
+    e->stage = ENDING;
+}
+
+/* One stage as far as it goes; false if it must wait. */
+static bool advance(struct engine *e, enum brio_wait how, bool *done, struct brio_result *out)
+{
+    struct brio_plan *plan;
+    enum brio_err err = BRIO_OK;
+    switch (e->stage) {
+    case AGREEING:
+        if (!brio_reduce_done(&e->reduce, how))
+            return false;
+        decide(e, how);
+        return true;
+    case INSPECTING:
+        if (!brio_inspect_step(&e->inspect, how, &plan))
+            return false;
+        e->found = keep_plan(e, plan);
+        if (plan)
+            equip(e, how);
+        else
+            go_direct(e, how);
+        return true;
+    case EQUIPPING:
+        if (!brio_region_step(e->env.region, how, &err))
+            return false;
+        if (err)
+            go_direct(e, how);
+        else
+            run(e);
+        return true;
+    case RUNNING:
+        if (!brio_rounds_step(&e->rounds, how))
+            return false;
+        end(e, how);
+        return true;
+    case ENDING:
+        if (!brio_verdict_done(&e->verdict, how, &out->err))
+            return false;
+        out->bytes = out->err && e->io->dir == BRIO_WRITE ? brio_rounds_moved(&e->rounds)
+                                                          : e->rounds.moved;
+        *done = true;
+        return true;
+    case DIRECT:
+        brio_fcoll_individual.step(e->direct, how, done, out);
+        return *done;
+    }
+    return false;
+}
+
+void brio_engine_step(void *self, enum brio_wait how, bool *done, struct brio_result *out)
+{
+    *done = false;
+    while (!*done && advance(self, how, done, out))
+        ;
+}

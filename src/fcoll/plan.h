@@ -1,0 +1,55 @@
+/* Who owns which bytes of a collective access, and in which steps they are moved. Made by
+ * the inspector, run by the executor (rounds.h), kept for the next access like it. Offsets
+ * in a plan are those of the access it was made for; an access that is the same but for a
+ * shift of all ranks alike uses it shifted. */
+#ifndef BRIO_FCOLL_PLAN_H
+#define BRIO_FCOLL_PLAN_H
+
+#include "type/map.h"
+
+/* Bytes of the file that an owner holds in memory at one time. */
+struct brio_window {
+    brio_off lo, hi;
+    int nsources; /* ranks that have data in it; known to the owner only */
+};
+
+/* A rank that accesses the file for others (an aggregator), and its part of the file. */
+struct brio_owner {
+    int rank;
+    brio_off lo, hi;
+    size_t nwindows; /* known to ranks that have data in the domain */
+    struct brio_window *windows;
+};
+
+struct brio_plan {
+    int nowners;
+    struct brio_owner *owners;
+    int own;                  /* which of the owners this rank is, or -1 */
+    struct brio_map *touched; /* an owner's: all bytes of its domain that anybody accesses */
+    struct brio_map *mine;    /* this rank's bytes */
+    brio_off window;          /* no window is larger */
+    bool direct;              /* every rank had better access its own bytes itself */
+};
+
+/* What all ranks know of one access after the first agreement, and so decide alike. */
+struct brio_extent {
+    int nranks;
+    brio_off lo, hi; /* first byte of all ranks, and one past the last */
+    brio_off most;   /* bytes of the rank that has most */
+    brio_off align;  /* domains begin at multiples of it where they can */
+    int owners;      /* wanted by the user, 0: choose */
+    brio_off buffer; /* of an owner */
+};
+
+/* A plan maker: the owners and their domains, in file order. Pure; owners has room for
+ * nranks; returns how many there are. */
+typedef int brio_domains(const struct brio_extent *extent, struct brio_owner *owners);
+
+/* Cuts the touched bytes of a domain into windows of at most `size` bytes of the file that
+ * begin and end with data, and end at multiples of align where they can. */
+BRIO_ERR brio_windows_make(const struct brio_map *touched, brio_off size, brio_off align,
+                           struct brio_window **out, size_t *n);
+
+void brio_plan_free(struct brio_plan *plan);
+
+#endif

@@ -1,0 +1,47 @@
+/* Two-phase I/O: the accessed range of the file is cut into as many equal domains as there
+ * are owners, in file order. */
+#include "fcoll/aggregators.h"
+#include "fcoll/engine.h"
+
+static int query(const struct brio_facts *facts, const void *conf)
+{
+    const struct brio_coll_conf *c = conf;
+    if (!facts->attach || facts->atomic)
+        return -1;
+    return facts->nranks > 1 && c->buffering ? 50 : 0;
+}
+
+static int make_domains(const struct brio_extent *e, struct brio_owner *owners)
+{
+    int n = brio_aggregators(e);
+    int count = 0;
+    brio_off lo = e->lo;
+    for (int i = 0; i < n && lo < e->hi; i++) {
+        brio_off hi = i == n - 1 ? e->hi : e->lo + (e->hi - e->lo) / n * (i + 1);
+        if (e->align > 0 && hi < e->hi)
+            hi -= hi % e->align;
+        if (hi <= lo)
+            continue;
+        owners[count++] =
+            (struct brio_owner){.rank = (int)((int64_t)i * e->nranks / n), .lo = lo, .hi = hi};
+        lo = hi;
+    }
+    return count;
+}
+
+static BRIO_ERR open_coll(const struct brio_coll_env *env, const void *conf, void **self)
+{
+    return brio_engine_open(env, conf, make_domains, self);
+}
+
+const struct brio_fcoll brio_fcoll_two_phase = {
+    .base = {.name = "two_phase",
+             .about = "equal file domains, gathered by owners and accessed in large pieces",
+             .hints = brio_coll_hints,
+             .conf_size = sizeof(struct brio_coll_conf),
+             .query = query},
+    .open = open_coll,
+    .start = brio_engine_start,
+    .step = brio_engine_step,
+    .close = brio_engine_close,
+};
