@@ -4,6 +4,7 @@
 #   TESTS=regex    for check: only tests whose names match
 #   PREFIX=dir     for install (default /usr/local); DESTDIR is honoured
 #   DEPS=no        do not look for missing packages
+#   CONFIG=options for cmake
 PRESET ?= plain
 BUILD  ?= $(if $(filter plain,$(PRESET)),build,build-$(PRESET))
 PREFIX ?= /usr/local
@@ -13,22 +14,29 @@ MAKEFLAGS += --no-print-directory
 
 all: build
 
-build: deps-build
+configure: deps-build
 	@cmake --preset "$(PRESET)" -B "$(BUILD)" $(CONFIG) > /dev/null
+
+build: configure
 	@cmake --build "$(BUILD)" --parallel $(JOBS)
 
+# Everything but the tests.
+programs: configure
+	@cmake --build "$(BUILD)" --parallel $(JOBS) --target programs
+
 # Builds, and runs the main job with Brio and with the MPI's own I/O.
-demo: build
+demo: programs
 	@bench/demo.sh "$(BUILD)"
 
 # Builds, and runs all tests. The last line is the count.
 check: deps-check build
 	@tools/tests "$(BUILD)" $(JOBS) "$(TESTS)"
 
-bench: build
-	@bench/bench.sh "$(BUILD)"
+# Every measurement in bench/, one after the other; some minutes.
+bench: programs
+	@for b in bench/*.sh; do [ $$b = bench/demo.sh ] || $$b "$(BUILD)" || exit 1; done
 
-install: build
+install: programs
 	@cmake --install "$(BUILD)" --prefix "$(PREFIX)"
 
 uninstall:
@@ -45,5 +53,5 @@ clean:
 deps-build deps-check:
 	@[ "$(DEPS)" = no ] || tools/deps $(@:deps-%=%)
 
-.PHONY: all build demo check bench install uninstall format clean deps-build deps-check
+.PHONY: all configure build programs demo check bench install uninstall format clean deps-build deps-check
 .NOTPARALLEL:

@@ -10,6 +10,7 @@ if(BRIO_BENCH)
       set_target_properties(bench-${program}-${mpi} PROPERTIES OUTPUT_NAME "${program}-${mpi}"
                             RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
       target_link_libraries(bench-${program}-${mpi} PRIVATE brio_options brio_mpi_${mpi} m)
+      add_dependencies(programs bench-${program}-${mpi})
     endforeach()
   endforeach()
 endif()
