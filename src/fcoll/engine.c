@@ -11,8 +11,8 @@
 #include "type/cut.h"
 
 enum {
-    KEPT = 8,          /* plans */
-    LARGE_PIECE = 8192 /* a rank whose pieces are larger on average needs no owner */
+    KEPT = 8,              /* plans */
+    LARGE_PIECE = 64 << 10 /* a rank whose pieces are larger on average needs no owner */
 };
 
 #define AT(field) offsetof(struct brio_coll_conf, field)
