@@ -103,6 +103,47 @@ static void many_pieces(void)
     each_module(BRIO_FBTL, ".", many_pieces_on);
 }
 
+/* The file ends at every place there is, in the data and between them. */
+static void ends_on(const struct brio_module *module)
+{
+    static struct pattern file, mem;
+    static unsigned char out[400], in[400], expected[400];
+    pattern_vector(&file, 10, 3, 7, 1, 5);
+    pattern_vector(&mem, 1, 1, 0, 0, 0);
+    random_bytes(out, sizeof out);
+    for (int i = 0; i < NSETTINGS; i++) {
+        struct bed bed;
+        if (bed_open(&bed, module, settings[i], NULL)) {
+            struct brio_io io = make_io(BRIO_WRITE, &file, 3, &mem, out, 60);
+            CHECK(submit(&bed, &io, BRIO_BLOCK).bytes == 60, "%s", brio_err_text());
+            model_write(&bed, &io, &file, &mem, 60);
+            io.dir = BRIO_READ;
+            io.buf = in;
+            for (int64_t end = bed.size; end >= 0; end--) {
+                CHECK(bed.s.fs->set_size(bed.s.self, end) == BRIO_OK, "%s", brio_err_text());
+                memset(in, 0xaa, sizeof in);
+                memset(expected, 0xaa, sizeof expected);
+                int64_t want = prefix_below(&io, &file, end);
+                struct brio_result r = submit(&bed, &io, BRIO_BLOCK);
+                CHECK(r.err == BRIO_OK && r.bytes == want, "%lld bytes of %lld, end %lld",
+                      (long long)r.bytes, (long long)want, (long long)end);
+                check_memory(&bed, &io, &file, &mem, want,
+                             (struct memory){expected, sizeof expected});
+            }
+        }
+        bed_close(&bed);
+    }
+    pattern_free(&file);
+    pattern_free(&mem);
+}
+
+static void every_end_of_file(void)
+{
+    test_seed();
+    heal();
+    each_module(BRIO_FBTL, ".", ends_on);
+}
+
 static void nothing_on(const struct brio_module *module)
 {
     static struct pattern flat;
@@ -300,10 +341,16 @@ static void neighbours_keep_their_bytes(void)
     each_module(BRIO_FBTL, ".", neighbours_on);
 }
 
-static const struct test_case cases[] = {
-    TEST(random_accesses), TEST(random_on_a_poor_system),     TEST(many_pieces),
-    TEST(zero_bytes),      TEST(beyond_four_gigabytes),       TEST(more_than_a_call_takes),
-    TEST(many_at_once),    TEST(neighbours_keep_their_bytes), {0}};
+static const struct test_case cases[] = {TEST(random_accesses),
+                                         TEST(random_on_a_poor_system),
+                                         TEST(many_pieces),
+                                         TEST(zero_bytes),
+                                         TEST(every_end_of_file),
+                                         TEST(beyond_four_gigabytes),
+                                         TEST(more_than_a_call_takes),
+                                         TEST(many_at_once),
+                                         TEST(neighbours_keep_their_bytes),
+                                         {0}};
 
 int main(int argc, char **argv)
 {
