@@ -388,7 +388,7 @@ static MPI_Info draw_hints(void)
                                        "romio_ds_read", "romio_cb_write",     "romio_cb_read",
                                        "cb_block_size", "ind_wr_buffer_size", "striping_unit"};
     static const char *const values[][3] = {{"1", "2", "4"},
-                                            {"4096", "1000", "65536"},
+                                            {"64", "1000", "65536"},
                                             {"enable", "disable", "automatic"},
                                             {"enable", "disable", "automatic"},
                                             {"enable", "disable", "automatic"},
@@ -399,7 +399,7 @@ static MPI_Info draw_hints(void)
     MPI_Info info;
     MPI_Info_create(&info);
     for (int i = 0; i < 9; i++)
-        if (test_below(4) == 0)
+        if (test_below(3) == 0)
             MPI_Info_set(info, keys[i], values[i][test_below(3)]);
     return info;
 }
