@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "type/elements.h"
 #include "type/external32.h"
 #include "type/flatten.h"
 #include "type/leaf.h"
@@ -142,6 +143,15 @@ BRIO_ERR brio_datarep_map(const struct brio_datarep *rep, MPI_Datatype type,
     return brio_flatten_sized(type, &sizer, out);
 }
 
+/* The same for a user's representation with every element for itself: its length is that
+ * in the file, its kind 1 + that in memory. */
+static BRIO_ERR counted_map(const struct brio_datarep *rep, MPI_Datatype type,
+                            struct brio_map **out)
+{
+    struct brio_sizer sizer = {.size = size_user, .self = (void *)rep, .counted = true};
+    return brio_flatten_sized(type, &sizer, out);
+}
+
 BRIO_ERR brio_datarep_extent(const struct brio_datarep *rep, MPI_Datatype type, brio_off *out)
 {
     struct brio_map *map;
@@ -264,15 +274,29 @@ struct converter {
     brio_conv_fn_c *fn_c;
 };
 
-/* `count` items, each `size` bytes in the file. The int form is called as often as needed,
- * with the items already done as position and the same userbuf, as the standard says. */
-static BRIO_ERR convert(const struct job *job, struct converter by, brio_off count,
-                        brio_off size)
+/* The int form gets at most so many elements at once that the rest can be found in the file:
+ * any number if all are alike, else whole items. 0 if an item alone has too many. */
+static brio_off most_at_once(const struct brio_map *item, brio_off per_item)
+{
+    return brio_elements_len(item) ? INT_MAX : INT_MAX / per_item * per_item;
+}
+
+/* `count` elements from the first item on. The int form is called as often as needed, with
+ * the elements already done as position and the same userbuf, as the standard says. */
+static BRIO_ERR convert(const struct job *job, struct converter by, const struct brio_map *item,
+                        brio_off count)
 {
     void *extra = job->rep->fns.extra;
+    brio_off per_item = brio_elements_of_tile(item).count, len = brio_elements_len(item);
+    brio_off most = by.fn_c ? BRIO_OFF_MAX : most_at_once(item, per_item);
+    if (count > INT_MAX && most == 0)
+        return brio_fail(BRIO_ECONV,
+                         "data representation \"%s\": one item has more elements of different "
+                         "types than an int counts",
+                         job->rep->name);
     for (brio_off done = 0, n; done < count; done += n) {
-        n = by.fn_c ? count : brio_min(count - done, INT_MAX);
-        void *part = job->file + done * size;
+        n = count <= INT_MAX ? count : brio_min(count - done, most);
+        char *part = job->file + (len ? done * len : done / per_item * item->size);
         int rc = by.fn_c ? by.fn_c(job->buf, job->type, n, part, done, extra)
                          : by.fn(job->buf, job->type, (int)n, part, done, extra);
         if (rc != MPI_SUCCESS)
@@ -283,54 +307,49 @@ static BRIO_ERR convert(const struct job *job, struct converter by, brio_off cou
     return BRIO_OK;
 }
 
-static BRIO_ERR encode_user(const struct job *job)
+/* The first `bytes` bytes of the memory image. */
+static BRIO_ERR image(const struct job *job, brio_off size, brio_off bytes, enum brio_dir dir)
 {
-    struct converter by = {job->rep->fns.write, job->rep->fns.write_c};
     struct brio_map *map;
-    brio_off size, bytes;
-    enum brio_err err = brio_datarep_size(job->rep, job->type, &size);
+    enum brio_err err = image_map(job, size, &map);
     if (err)
         return err;
-    if (!brio_mul(size, job->count, &bytes))
-        return too_many(job->count);
-    if (by.fn || by.fn_c)
-        return convert(job, by, job->count, size);
-    err = image_map(job, size, &map);
-    if (err)
-        return err;
-    brio_pack(job->file, map, job->buf, 0, bytes);
+    if (dir == BRIO_WRITE)
+        brio_pack(job->file, map, job->buf, 0, bytes);
+    else
+        brio_unpack(job->buf, map, job->file, 0, bytes);
     brio_map_unref(map);
     return BRIO_OK;
 }
 
-static BRIO_ERR decode_user(const struct job *job, brio_off *done)
+/* *done becomes the data bytes in memory that were converted. */
+static BRIO_ERR convert_user(const struct job *job, enum brio_dir dir, brio_off *done)
 {
-    struct converter by = {job->rep->fns.read, job->rep->fns.read_c};
-    struct brio_map *map;
-    brio_off size, total, count;
-    enum brio_err err = brio_datarep_size(job->rep, job->type, &size);
+    const struct brio_datarep_fns *f = &job->rep->fns;
+    struct converter by = dir == BRIO_WRITE ? (struct converter){f->write, f->write_c}
+                                            : (struct converter){f->read, f->read_c};
+    struct brio_map *item;
+    brio_off bytes;
+    enum brio_err err = counted_map(job->rep, job->type, &item);
     if (err)
         return err;
-    if (!brio_mul(size, job->count, &total))
+    if (!brio_mul(item->size, job->count, &bytes)) {
+        brio_map_unref(item);
         return too_many(job->count);
-    brio_off bytes = brio_min(job->bytes, total);
-    if (by.fn || by.fn_c) {
-        count = size > 0 ? bytes / size : 0;
-        err = convert(job, by, count, size);
-        if (!err)
-            err = brio_flatten(job->type, &map);
-        if (err)
-            return err;
-        *done = count * map->size;
-    } else {
-        err = image_map(job, size, &map);
-        if (err)
-            return err;
-        brio_unpack(job->buf, map, job->file, 0, bytes);
-        *done = bytes;
     }
-    brio_map_unref(map);
-    return BRIO_OK;
+    if (dir == BRIO_READ)
+        bytes = brio_min(bytes, job->bytes);
+    struct brio_elements part = brio_elements_within(item, bytes);
+    if (by.fn || by.fn_c)
+        err = convert(job, by, item, part.count);
+    else {
+        err = image(job, item->size, bytes, dir);
+        part.mem = bytes;
+    }
+    brio_map_unref(item);
+    if (!err)
+        *done = part.mem;
+    return err;
 }
 
 /* The memory image. */
@@ -369,11 +388,12 @@ BRIO_ERR brio_datarep_encode(const struct brio_datarep *rep, const void *buf, MP
                              brio_off count, void *filebuf)
 {
     struct job job = {rep, (void *)buf, type, count, filebuf, 0};
+    brio_off done;
     switch (rep->kind) {
     case REP_EXTERNAL32:
         return encode_external32(&job);
     case REP_USER:
-        return encode_user(&job);
+        return convert_user(&job, BRIO_WRITE, &done);
     default:
         return encode_native(&job);
     }
@@ -387,7 +407,7 @@ BRIO_ERR brio_datarep_decode(const struct brio_datarep *rep, void *buf, MPI_Data
     case REP_EXTERNAL32:
         return decode_external32(&job, bytes);
     case REP_USER:
-        return decode_user(&job, bytes);
+        return convert_user(&job, BRIO_READ, bytes);
     default:
         return decode_native(&job, bytes);
     }

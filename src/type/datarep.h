@@ -48,7 +48,8 @@ BRIO_ERR brio_datarep_size(const struct brio_datarep *rep, MPI_Datatype type, br
 /* `count` items at buf -> count * size file bytes at filebuf, and back. For decode, *bytes
  * is how many file bytes there really are (end of file): only what they cover is written
  * to buf, and *bytes becomes how many data bytes in memory that is. A user's function is
- * only ever called for whole items. */
+ * only ever called for whole elements; its count and position are of elements, the named
+ * types in the type's signature, as the standard has it. */
 BRIO_ERR brio_datarep_encode(const struct brio_datarep *rep, const void *buf, MPI_Datatype type,
                              brio_off count, void *filebuf);
 BRIO_ERR brio_datarep_decode(const struct brio_datarep *rep, void *buf, MPI_Datatype type,

@@ -68,7 +68,8 @@ static BRIO_ERR decode_leaf(const struct brio_decoder *d, MPI_Datatype type,
         return err;
     f->ub = size;
     f->lb_from = f->ub_from = BRIO_BOUND_DATA;
-    return brio_node_bytes(size, 0, &f->node);
+    return brio_node_bytes(size, d->sizer->counted ? 1 + brio_leaf_mem_size(&leaf) : 0,
+                           &f->node);
 }
 
 /* count, blocklength, stride: in elements or (hvector) in bytes. */

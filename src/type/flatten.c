@@ -245,6 +245,15 @@ BRIO_ERR brio_flatten_typed(MPI_Datatype type, struct brio_map **out)
     return BRIO_OK;
 }
 
+bool brio_type_is_named(MPI_Datatype type)
+{
+    int combiner;
+    if (find_slot(type))
+        return true;
+    return type != MPI_DATATYPE_NULL && brio_combiner_of(type, &combiner) == BRIO_OK &&
+           brio_combiner_is_leaf(combiner);
+}
+
 /* ---- Committed? --------------------------------------------------------------------- */
 
 /* A communicator of our own, whose errors return: MPI has no question for "committed?", but

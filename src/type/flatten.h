@@ -14,6 +14,8 @@ struct brio_sizer {
     /* File size of one element of the named type `leaf` (also its extent in the file). */
     BRIO_ERR (*size)(void *self, MPI_Datatype leaf, brio_off *out);
     void *self;
+    /* Pieces stay single elements, of kind 1 + the element's data bytes in memory. */
+    bool counted;
 };
 
 /* The map of one item of `type` (committed or not), in memory. *out is a reference that the
@@ -63,6 +65,9 @@ static inline int brio_kind_file_size(int tag)
 
 /* Frees what is kept for the process; called when MPI is being finalized. */
 void brio_flatten_finalize(void);
+
+/* True if the type is named or F90 parametric: it is never freed or duplicated. */
+bool brio_type_is_named(MPI_Datatype type);
 
 /* True if the type is usable in communication (committed). */
 bool brio_type_committed(MPI_Datatype type);

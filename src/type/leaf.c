@@ -141,7 +141,7 @@ static const struct named others[] = {
     {"MPI_2DOUBLE_COMPLEX", {BRIO_KIND_FLOAT, 8, 8, 4, 0}},
 };
 
-static int leaf_mem_size(const struct brio_leaf *leaf)
+int brio_leaf_mem_size(const struct brio_leaf *leaf)
 {
     const struct brio_member *m = leaf->member;
     return m[0].mem * m[0].count + m[1].mem * m[1].count;
@@ -171,7 +171,7 @@ static BRIO_ERR by_name(MPI_Datatype type, MPI_Count size, struct brio_leaf *out
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         struct brio_leaf leaf = {.member = {others[i].member}};
-        if (strcmp(name, others[i].name) == 0 && leaf_mem_size(&leaf) == size) {
+        if (strcmp(name, others[i].name) == 0 && brio_leaf_mem_size(&leaf) == size) {
             *out = leaf;
             return BRIO_OK;
         }
@@ -185,7 +185,7 @@ static BRIO_ERR find_named(MPI_Datatype type, MPI_Count size, struct brio_leaf *
         return brio_fail(BRIO_ETYPE, "null datatype");
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct brio_leaf leaf = {.member = {table[i].member[0], table[i].member[1]}};
-        if (table[i].type == type && leaf_mem_size(&leaf) == size) {
+        if (table[i].type == type && brio_leaf_mem_size(&leaf) == size) {
             *out = leaf;
             return BRIO_OK;
         }

@@ -24,6 +24,9 @@ struct brio_leaf {
 /* `type` must be named or F90 parametric. */
 BRIO_ERR brio_leaf_get(MPI_Datatype type, struct brio_leaf *out);
 
+/* Data bytes in memory. */
+int brio_leaf_mem_size(const struct brio_leaf *leaf);
+
 /* Data bytes in external32. */
 brio_off brio_leaf_file_size(const struct brio_leaf *leaf);
 

@@ -486,17 +486,56 @@ static void user_defined(void)
     CHECK(!brio_datarep_decode(rep, back, MPI_INT, 4, file, &got) && got == 16, "%ld",
           (long)got);
     CHECK(memcmp(value, back, sizeof value) == 0, "other values came back");
-    /* Two items and a half: two. */
+    /* Two elements and a half: two. */
     memset(back, 0, sizeof back);
     got = 20;
     CHECK(!brio_datarep_decode(rep, back, MPI_INT, 4, file, &got) && got == 8, "%ld",
           (long)got);
-    CHECK(back[1] == 22 && back[2] == 0, "half an item was converted");
+    CHECK(back[1] == 22 && back[2] == 0, "half an element was converted");
     seen.fail = 1;
     CHECK(brio_datarep_encode(rep, value, MPI_INT, 4, file) == BRIO_ECONV, "extent failed");
     struct brio_map *map;
     CHECK(brio_datarep_map(rep, MPI_INT, &map) == BRIO_ECONV, "extent failed in map");
     seen.fail = 0;
+}
+
+/* count and position are of the named types in the signature, whole ones only. */
+static void user_elements(void)
+{
+    static int twice = 2;
+    struct brio_datarep_fns fns = {
+        .read = only_note, .write = only_note, .extent = text_extent, .extra = &twice};
+    MPI_Datatype parts[2] = {MPI_DOUBLE_INT, MPI_SHORT}, type;
+    MPI_Type_create_struct(2, (int[]){2, 3}, (MPI_Aint[]){0, 40}, parts, &type);
+    memset(&seen, 0, sizeof seen);
+    REQUIRE(!brio_datarep_register("elements", &fns), "%s", brio_err_text());
+    const struct brio_datarep *rep = rep_of("elements");
+    CHECK(!brio_datarep_encode(rep, memory, type, 7, file), "%s", brio_err_text());
+    CHECK(seen.calls == 1 && seen.count[0] == 35 && seen.position[0] == 0, "%d elements",
+          seen.count[0]);
+    /* An item is 24 + 24 + 3 * 4 bytes in the file, 12 + 12 + 3 * 2 in memory. */
+    for (int bytes = 0; bytes <= 180; bytes++) {
+        static const int ends[] = {24, 48, 52, 56, 60}, mem[] = {12, 24, 26, 28, 30};
+        int count = bytes / 60 * 5, want = bytes / 60 * 30;
+        for (int i = 0; i < 4 && ends[i] <= bytes % 60; i++) {
+            count = bytes / 60 * 5 + i + 1;
+            want = bytes / 60 * 30 + mem[i];
+        }
+        brio_off got = bytes;
+        memset(&seen, 0, sizeof seen);
+        CHECK(!brio_datarep_decode(rep, memory, type, 3, file, &got), "%s", brio_err_text());
+        CHECK(got == want, "%d file bytes are %ld", bytes, (long)got);
+        CHECK(seen.calls == (count > 0) && seen.count[0] == count, "%d bytes: %d elements",
+              bytes, seen.count[0]);
+    }
+    /* More than an int counts, of different sizes: cut between items. */
+    memset(&seen, 0, sizeof seen);
+    CHECK(!brio_datarep_encode(rep, memory, type, 500000000, file), "%s", brio_err_text());
+    CHECK(seen.calls == 2 && seen.count[0] == INT_MAX / 5 * 5 &&
+              seen.position[1] == seen.count[0],
+          "%d calls", seen.calls);
+    CHECK((char *)seen.filebuf[1] - (char *)seen.filebuf[0] == INT_MAX / 5 * 60L, "filebuf");
+    MPI_Type_free(&type);
 }
 
 static int fail_late(void *userbuf, MPI_Datatype type, int count, void *filebuf,
@@ -580,11 +619,10 @@ static void many_items(void)
 }
 
 static const struct test_case cases[] = {
-    TEST(known_integers),  TEST(known_reals),    TEST(known_pairs),
-    TEST(misfits),         TEST(extended_exact), TEST(quad_rounded),
-    TEST(special_numbers), TEST(derived_types),  TEST(cut_short),
-    TEST(file_maps),       TEST(user_defined),   TEST(user_failures),
-    TEST(no_conversion),   TEST(many_items),     {0}};
+    TEST(known_integers), TEST(known_reals),   TEST(known_pairs),     TEST(misfits),
+    TEST(extended_exact), TEST(quad_rounded),  TEST(special_numbers), TEST(derived_types),
+    TEST(cut_short),      TEST(file_maps),     TEST(user_defined),    TEST(user_elements),
+    TEST(user_failures),  TEST(no_conversion), TEST(many_items),      {0}};
 
 int main(int argc, char **argv)
 {
