@@ -310,7 +310,7 @@ static BRIO_ERR convert(const struct job *job, struct converter by, const struct
 /* The first `bytes` bytes of the memory image. */
 static BRIO_ERR image(const struct job *job, brio_off size, brio_off bytes, enum brio_dir dir)
 {
-    struct brio_map *map;
+    struct brio_map *map = NULL;
     enum brio_err err = image_map(job, size, &map);
     if (err)
         return err;
