@@ -12,8 +12,8 @@
 enum {
     MAX_RANKS = 64,
     FILE_CAP = 1 << 20, /* no access ends beyond this */
-    GUARD = 32,     /* bytes around a buffer that must stay as they are */
-    BAD_ENOUGH = 3, /* failed cases after which the rest is not run */
+    GUARD = 32,         /* bytes around a buffer that must stay as they are */
+    BAD_ENOUGH = 3,     /* failed cases after which the rest is not run */
 };
 
 /* One rank's part. */
@@ -362,6 +362,20 @@ static void all_write(MPI_File fh, struct scene *s)
     }
 }
 
+/* The same access again, with other data; now and then with less of it on some rank. What
+ * was learned from the first one may be used, but only where it still holds. */
+static void vary(struct scene *s)
+{
+    for (int r = 0; r < test_nranks; r++) {
+        struct part *p = &s->part[r];
+        p->fill = test_random();
+        if (test_below(6) == 0)
+            p->a.count = test_below(p->a.count + 1);
+        while (oracle_bytes(&p->a) % s->etype->nbytes != 0)
+            p->a.count--;
+    }
+}
+
 /* Each rank reads from what it wrote, with another memory type and another kind of call. */
 static void read_back(MPI_File fh, struct scene *s)
 {
@@ -477,12 +491,17 @@ static int run_case(uint64_t seed)
     CHECK(err == MPI_SUCCESS, "set_view: %d", err);
     if (s.turns)
         MPI_File_set_atomicity(fh, 1);
-    uint64_t state = test_state;
-    if (s.write)
-        all_write(fh, &s);
-    else
-        access_file(fh, p, 0);
-    test_state = state;
+    int times = test_below(3) ? 1 : shape_between(2, 4);
+    for (int i = 0; i < times; i++) {
+        if (i > 0)
+            vary(&s);
+        uint64_t state = test_state;
+        if (s.write)
+            all_write(fh, &s);
+        else
+            access_file(fh, p, 0);
+        test_state = state;
+    }
     if (s.write && test_below(2))
         read_back(fh, &s);
     err = MPI_File_close(&fh);
