@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "cache/cache.h"
-#include "comm/region.h"
+#include "comm/crew.h"
 #include "core/conf.h"
 #include "core/view.h"
 #include "fbtl/fbtl.h"
@@ -40,7 +40,7 @@ struct brio_file {
     struct brio_guard *guard;  /* not NULL in atomic mode */
     struct brio_page_ref page; /* where the shared pointer may live */
     struct brio_page_slot *slot;
-    struct brio_region region; /* memory for collective accesses */
+    struct brio_crew crew; /* who shares memory, for collective accesses */
 
     struct brio_view view;
 

@@ -88,7 +88,7 @@ BRIO_ERR brio_modules_view(struct brio_file *f)
 {
     const struct brio_coll_env env = {.team = &f->team,
                                       .lane = &f->lane,
-                                      .region = f->team.meet ? &f->region : NULL,
+                                      .crew = &f->crew,
                                       .block_size = f->facts.block_size};
     struct brio_chosen old = f->chosen[BRIO_FCOLL];
     void *self;
@@ -117,7 +117,7 @@ enum brio_err brio_modules_close(struct brio_file *f)
     enum brio_err err = BRIO_OK;
     if (f->fcoll)
         brio_file_fcoll(f)->close(f->fcoll);
-    brio_region_close(&f->region);
+    brio_crew_close(&f->crew);
     if (f->sharedfp)
         brio_file_sharedfp(f)->close(f->sharedfp);
     brio_guard_close(f->guard);

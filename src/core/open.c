@@ -84,7 +84,6 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, enum brio_err 
     if (!err) {
         f->facts.nnodes = nodes->nnodes;
         f->facts.max_per_node = nodes->max_per_node;
-        brio_nodes_unref(nodes);
     }
     bool attached = f->facts.nnodes == 1 && brio_page_attach(&f->page, &f->slot) == BRIO_OK;
 
@@ -93,14 +92,17 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, enum brio_err 
     brio_verdict_same(&v, "the access mode", f->amode);
     brio_verdict_same(&v, "a hint that must be the same",
                       (int64_t)brio_hints_hash_same(brio_conf_hints, &f->conf));
-    err = brio_verdict_settle(&v, &f->team);
+    enum brio_err verdict = brio_verdict_settle(&v, &f->team);
     f->facts.attach = v.most == 0;
     if (!f->facts.attach)
         f->slot = NULL;
-    else if (!err)
-        f->team.meet = &f->slot->meet;
-    brio_region_init(&f->region, &f->team, f->slot, &f->page);
-    return err;
+    if (!verdict) {
+        f->team.meet = f->slot ? &f->slot->meet : NULL;
+        verdict = brio_crew_open(&f->crew, &f->team, nodes->node_of, &f->page, f->slot);
+    }
+    if (!err)
+        brio_nodes_unref(nodes);
+    return verdict;
 }
 
 static int parse_perm(const struct brio_conf *conf)
@@ -176,7 +178,7 @@ static BRIO_ERR new_file(const struct brio_team *team, struct brio_file **out)
         return err;
     f->team = *team;
     f->store.fd = -1;
-    f->region.fd = -1;
+    f->crew.region.fd = -1;
     f->view.etype = f->view.filetype = MPI_DATATYPE_NULL;
     pthread_mutex_init(&f->lock, NULL);
     *out = f;

@@ -57,7 +57,9 @@ struct kept {
 enum stage {
     AGREEING,   /* on what is accessed, and whether a plan is there */
     INSPECTING, /* a plan is made */
-    EQUIPPING,  /* shared memory is made */
+    MEASURING,  /* how much memory the crew needs */
+    EQUIPPING,  /* it is made */
+    MUSTERING,  /* do all crews have it? */
     RUNNING,
     ENDING, /* the verdict */
     DIRECT  /* each rank for itself */
@@ -81,7 +83,6 @@ struct engine {
     struct brio_reduce reduce;
     struct brio_inspect inspect;
     struct brio_rounds rounds;
-    struct brio_verdict verdict;
 };
 
 BRIO_ERR brio_engine_open(const struct brio_coll_env *env, const struct brio_coll_conf *conf,
@@ -96,17 +97,20 @@ BRIO_ERR brio_engine_open(const struct brio_coll_env *env, const struct brio_col
     e->domains = domains;
     err = brio_fcoll_individual.open(env, NULL, &e->direct);
     if (!err)
-        err = brio_inspect_open(&e->inspect, env->team);
+        err = brio_inspect_open(&e->inspect, env->team, env->crew);
     if (!err)
         err = brio_calloc((size_t)env->team->nranks, sizeof *e->rounds.next,
                           (void **)&e->rounds.next);
+    if (!err)
+        err = brio_calloc((size_t)env->team->nranks, sizeof *e->rounds.keepers,
+                          (void **)&e->rounds.keepers);
     if (err) {
         brio_engine_close(e);
         return err;
     }
     e->rounds.team = env->team;
     e->rounds.lane = env->lane;
-    e->rounds.region = env->region;
+    e->rounds.crew = env->crew;
     *self = e;
     return BRIO_OK;
 }
@@ -119,6 +123,8 @@ void brio_engine_close(void *self)
     brio_inspect_close(&e->inspect);
     if (e->direct)
         brio_fcoll_individual.close(e->direct);
+    brio_rounds_release(&e->rounds);
+    free(e->rounds.keepers);
     free(e->rounds.next);
     free(e);
 }
@@ -230,11 +236,40 @@ static void go_direct(struct engine *e, enum brio_wait how)
     brio_fcoll_individual.start(e->direct, e->io, e->mine, how);
 }
 
+/* The crew's buffers must hold its windows and the boxes it sends. */
+static void measure(struct engine *e, enum brio_wait how)
+{
+    const struct brio_crew *crew = e->env.crew;
+    const struct brio_plan *plan = e->found->plan;
+    brio_off most = plan->window;
+    for (int a = 0; a < plan->nowners; a++)
+        for (size_t k = 0; k < plan->owners[a].nwindows; k++)
+            if (crew->crew_of[plan->owners[a].rank] != crew->mine)
+                most = brio_max(most, plan->owners[a].windows[k].box_bytes);
+    e->stage = MEASURING;
+    e->reduce.n = 1;
+    e->reduce.in[0] = most;
+    brio_reduce_start(&e->reduce, &crew->team, how);
+}
+
 static void equip(struct engine *e, enum brio_wait how)
 {
     const struct brio_plan *plan = e->found->plan;
     e->stage = EQUIPPING;
-    brio_region_need(e->env.region, brio_rounds_memory(plan->nowners, plan->window), how);
+    e->rounds.plan = plan;
+    e->rounds.buffer = e->reduce.out[0];
+    e->mine = brio_rounds_prepare(&e->rounds);
+    brio_region_need(&e->env.crew->region, brio_area_bytes(plan->nowners, e->rounds.buffer),
+                     how);
+}
+
+static void muster(struct engine *e, enum brio_err err, enum brio_wait how)
+{
+    e->stage = MUSTERING;
+    e->reduce.n = 1;
+    e->reduce.in[0] = err || e->mine;
+    e->mine = BRIO_OK; /* without the memory, each rank can still access its own bytes */
+    brio_reduce_start(&e->reduce, e->env.team, how);
 }
 
 static void inspect(struct engine *e, enum brio_wait how)
@@ -271,7 +306,7 @@ static void decide(struct engine *e, enum brio_wait how)
         go_direct(e, how);
     else {
         e->shift = w[SHIFT] == INT64_MIN ? 0 : w[SHIFT];
-        equip(e, how);
+        measure(e, how);
     }
 }
 
@@ -279,20 +314,58 @@ static void decide(struct engine *e, enum brio_wait how)
 
 static void run(struct engine *e)
 {
-    e->rounds.plan = e->found->plan;
     e->rounds.io = e->io;
     e->rounds.shift = e->shift;
     brio_rounds_start(&e->rounds);
     e->stage = RUNNING;
 }
 
+/* Where owners failed rides on the verdict: the owners share as many words as there are. */
+enum {
+    BAD = 1,
+    BAD_WORDS = BRIO_MEET_WORDS - BAD
+};
+
 static void end(struct engine *e, enum brio_wait how)
 {
-    if (e->rounds.err)
-        brio_err_restore(e->rounds.text);
-    brio_verdict_init(&e->verdict, e->rounds.err);
-    brio_verdict_start(&e->verdict, e->env.team, how);
     e->stage = ENDING;
+    e->reduce.n = BAD + (int)brio_min(e->rounds.plan->nowners, BAD_WORDS);
+    e->reduce.in[WORST] = brio_verdict_vote(e->env.team, e->rounds.err);
+    for (int i = BAD; i < e->reduce.n; i++)
+        e->reduce.in[i] = INT64_MIN;
+    if (e->rounds.plan->own >= 0)
+        e->reduce.in[BAD + e->rounds.plan->own % BAD_WORDS] = ~e->rounds.bad;
+    brio_reduce_start(&e->reduce, e->env.team, how);
+}
+
+/* The data bytes of this rank that are certain although an owner failed. */
+static brio_off count_moved(const struct engine *e)
+{
+    const struct brio_plan *plan = e->rounds.plan;
+    brio_off moved = e->rounds.moved;
+    for (int a = 0; a < plan->nowners; a++) {
+        brio_off bad = ~e->reduce.out[BAD + a % BAD_WORDS];
+        brio_off from = brio_cut_below(plan->mine, bad);
+        if (from < brio_cut_below(plan->mine, plan->owners[a].hi))
+            moved = brio_min(moved, from);
+    }
+    return moved;
+}
+
+static void judge(struct engine *e, struct brio_result *out)
+{
+    *out = (struct brio_result){.err = BRIO_OK, .bytes = e->rounds.moved};
+    if (e->reduce.failed) {
+        out->err = brio_fail(BRIO_EINTERN, "a reduction of MPI failed");
+        out->bytes = 0;
+    } else if (e->reduce.out[WORST]) {
+        out->bytes = count_moved(e);
+        out->err = brio_verdict_read(e->reduce.out[WORST]);
+    }
+    if (e->rounds.err) {
+        brio_err_restore(e->rounds.text);
+        out->err = e->rounds.err;
+    }
 }
 
 /* One stage as far as it goes; false if it must wait. */
@@ -311,14 +384,24 @@ static bool advance(struct engine *e, enum brio_wait how, bool *done, struct bri
             return false;
         e->found = keep_plan(e, plan);
         if (plan)
-            equip(e, how);
+            measure(e, how);
         else
             go_direct(e, how);
         return true;
-    case EQUIPPING:
-        if (!brio_region_step(e->env.region, how, &err))
+    case MEASURING:
+        if (!brio_reduce_done(&e->reduce, how))
             return false;
-        if (err)
+        equip(e, how);
+        return true;
+    case EQUIPPING:
+        if (!brio_region_step(&e->env.crew->region, how, &err))
+            return false;
+        muster(e, err, how);
+        return true;
+    case MUSTERING:
+        if (!brio_reduce_done(&e->reduce, how))
+            return false;
+        if (e->reduce.failed || e->reduce.out[0])
             go_direct(e, how);
         else
             run(e);
@@ -329,10 +412,9 @@ static bool advance(struct engine *e, enum brio_wait how, bool *done, struct bri
         end(e, how);
         return true;
     case ENDING:
-        if (!brio_verdict_done(&e->verdict, how, &out->err))
+        if (!brio_reduce_done(&e->reduce, how))
             return false;
-        out->bytes = out->err && e->io->dir == BRIO_WRITE ? brio_rounds_moved(&e->rounds)
-                                                          : e->rounds.moved;
+        judge(e, out);
         *done = true;
         return true;
     case DIRECT:

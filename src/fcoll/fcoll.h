@@ -4,14 +4,14 @@
 #ifndef BRIO_FCOLL_FCOLL_H
 #define BRIO_FCOLL_FCOLL_H
 
-#include "comm/region.h"
+#include "comm/crew.h"
 #include "lane/lane.h"
 #include "mod/module.h"
 
 struct brio_coll_env {
     const struct brio_team *team; /* one collective at a time runs on it */
     const struct brio_lane *lane; /* to the file, for this rank */
-    struct brio_region *region;   /* memory of all ranks; NULL if they do not share any */
+    struct brio_crew *crew;       /* those of them that share memory with this rank */
     brio_off block_size;          /* of the file system */
 };
 

@@ -12,9 +12,10 @@
 /* Beyond this, a union is not worth looking for: ranks access their bytes themselves. */
 #define MAX_PIECES ((brio_off)4 << 20)
 
-BRIO_ERR brio_inspect_open(struct brio_inspect *in, const struct brio_team *team)
+BRIO_ERR brio_inspect_open(struct brio_inspect *in, const struct brio_team *team,
+                           const struct brio_crew *crew)
 {
-    *in = (struct brio_inspect){.team = team};
+    *in = (struct brio_inspect){.team = team, .crew = crew};
     return brio_mail_open(&in->mail, team);
 }
 
@@ -67,6 +68,7 @@ static BRIO_ERR make_plan(struct brio_inspect *in, brio_domains *domains, struct
     in->plan->mine = mine;
     in->plan->own = -1;
     in->plan->window = extent->buffer;
+    in->plan->nranks = extent->nranks;
     err = brio_calloc((size_t)extent->nranks, sizeof *in->plan->owners,
                       (void **)&in->plan->owners);
     if (err)
@@ -97,77 +99,101 @@ void brio_inspect_start(struct brio_inspect *in, const struct brio_extent *exten
 
 /* ---- As an owner --------------------------------------------------------------------- */
 
-/* Every letter as a map; ranks that sent none have NULL. */
-static BRIO_ERR read_patterns(struct brio_inspect *in, struct brio_map **maps)
+/* Every letter as a map. */
+static BRIO_ERR read_patterns(struct brio_inspect *in)
 {
     const struct brio_mail *mail = &in->mail;
-    for (int r = 0; r < in->team->nranks; r++) {
+    struct brio_plan *plan = in->plan;
+    enum brio_err err =
+        brio_calloc((size_t)plan->nranks, sizeof *plan->sources, (void **)&plan->sources);
+    for (int r = 0; r < plan->nranks && !err; r++) {
         size_t used;
-        if (mail->in_n[r] == 0)
-            continue;
-        enum brio_err err =
-            brio_wire_get(mail->in + mail->in_at[r], (size_t)mail->in_n[r], &used, &maps[r]);
-        if (err)
-            return err;
+        if (mail->in_n[r] > 0)
+            err = brio_wire_get(mail->in + mail->in_at[r], (size_t)mail->in_n[r], &used,
+                                &plan->sources[r]);
     }
-    return BRIO_OK;
+    return err;
 }
 
-/* Packs the maps that are there to the front, and unites them. */
-static BRIO_ERR unite(struct brio_inspect *in, struct brio_map *const *maps, int n,
-                      struct brio_map **packed)
+/* What all ranks together touch, and the windows over it. */
+static BRIO_ERR unite(struct brio_inspect *in)
 {
     struct brio_plan *plan = in->plan;
     struct brio_owner *owner = &plan->owners[plan->own];
+    struct brio_map **some;
     size_t count = 0;
-    for (int r = 0; r < n; r++)
-        if (maps[r])
-            packed[count++] = maps[r];
-    enum brio_err err = brio_merge(count, packed, MAX_PIECES, &plan->touched);
+    enum brio_err err = brio_calloc((size_t)plan->nranks, sizeof *some, (void **)&some);
+    if (err)
+        return err;
+    for (int r = 0; r < plan->nranks; r++)
+        if (plan->sources[r])
+            some[count++] = plan->sources[r];
+    err = brio_merge(count, some, MAX_PIECES, &plan->touched);
+    free(some);
     if (!err)
         err = brio_windows_make(plan->touched, plan->window, in->extent.align, &owner->windows,
                                 &owner->nwindows);
     for (size_t k = 0; !err && k < owner->nwindows; k++)
-        for (size_t i = 0; i < count; i++)
-            owner->windows[k].nsources += brio_cut_below(packed[i], owner->windows[k].lo) <
-                                          brio_cut_below(packed[i], owner->windows[k].hi);
+        brio_plan_share(plan, in->crew, in->crew->mine, &owner->windows[k],
+                        &owner->windows[k].nsources);
     return err;
 }
 
-/* To each rank that sent a pattern, where the windows are. */
-static BRIO_ERR write_windows(struct brio_inspect *in, struct brio_map *const *maps)
+enum {
+    WINDOW_WORDS = 5
+};
+
+/* The windows, as rank r must know them: where its data goes in its crew's box. */
+static void describe(const struct brio_inspect *in, int r, int64_t *at)
 {
-    const struct brio_owner *owner = &in->plan->owners[in->plan->own];
+    const struct brio_plan *plan = in->plan;
+    const struct brio_owner *owner = &plan->owners[plan->own];
+    int crew = in->crew->crew_of[r];
+    for (size_t k = 0; k < owner->nwindows; k++) {
+        const struct brio_window *w = &owner->windows[k];
+        brio_off before = 0;
+        int n = 0;
+        for (int q = 0; q < r; q++)
+            if (plan->sources[q] && in->crew->crew_of[q] == crew)
+                before += brio_cut_below(plan->sources[q], w->hi) -
+                          brio_cut_below(plan->sources[q], w->lo);
+        *at++ = w->lo;
+        *at++ = w->hi;
+        *at++ = before;
+        *at++ = brio_plan_share(plan, in->crew, crew, w, &n);
+        *at++ = n;
+    }
+}
+
+/* To each rank that sent a pattern, and to the leaders of their crews. */
+static BRIO_ERR write_windows(struct brio_inspect *in)
+{
+    const struct brio_plan *plan = in->plan;
+    const struct brio_owner *owner = &plan->owners[plan->own];
     brio_mail_reset(&in->mail);
-    for (int r = 0; r < in->team->nranks; r++) {
-        if (!maps[r] || r == in->team->rank)
+    for (int r = 0; r < plan->nranks; r++) {
+        bool concerned = plan->sources[r] != NULL;
+        int crew = in->crew->crew_of[r];
+        if (in->crew->leader[crew] == r && crew != in->crew->mine)
+            for (int q = r; q < plan->nranks && !concerned; q++)
+                concerned = in->crew->crew_of[q] == crew && plan->sources[q];
+        if (!concerned || r == in->team->rank)
             continue;
-        int64_t *at = brio_mail_put(&in->mail, r, 2 * owner->nwindows);
+        int64_t *at = brio_mail_put(&in->mail, r, WINDOW_WORDS * owner->nwindows);
         if (!at)
             return in->mail.err;
-        for (size_t k = 0; k < owner->nwindows; k++) {
-            *at++ = owner->windows[k].lo;
-            *at++ = owner->windows[k].hi;
-        }
+        describe(in, r, at);
     }
     return BRIO_OK;
 }
 
 static BRIO_ERR serve(struct brio_inspect *in)
 {
-    int n = in->team->nranks;
-    struct brio_map **maps;
-    enum brio_err err = brio_calloc(2 * (size_t)n, sizeof *maps, (void **)&maps);
-    if (err)
-        return err;
-    err = read_patterns(in, maps);
+    enum brio_err err = read_patterns(in);
     if (!err)
-        err = unite(in, maps, n, maps + n);
+        err = unite(in);
     if (!err)
-        err = write_windows(in, maps);
-    for (int r = 0; r < n; r++)
-        brio_map_unref(maps[r]);
-    free(maps);
+        err = write_windows(in);
     return err;
 }
 
@@ -178,7 +204,7 @@ static BRIO_ERR read_windows(struct brio_inspect *in)
     const struct brio_mail *mail = &in->mail;
     for (int a = 0; a < in->plan->nowners; a++) {
         struct brio_owner *owner = &in->plan->owners[a];
-        int n = mail->in_n[owner->rank] / 2;
+        int n = mail->in_n[owner->rank] / WINDOW_WORDS;
         const int64_t *at = mail->in + mail->in_at[owner->rank];
         if (a == in->plan->own || n == 0)
             continue;
@@ -187,8 +213,12 @@ static BRIO_ERR read_windows(struct brio_inspect *in)
         if (err)
             return err;
         owner->nwindows = (size_t)n;
-        for (int k = 0; k < n; k++)
-            owner->windows[k] = (struct brio_window){.lo = at[2 * k], .hi = at[2 * k + 1]};
+        for (int k = 0; k < n; k++, at += WINDOW_WORDS)
+            owner->windows[k] = (struct brio_window){.lo = at[0],
+                                                     .hi = at[1],
+                                                     .box_at = at[2],
+                                                     .box_bytes = at[3],
+                                                     .nsources = (int)at[4]};
     }
     return BRIO_OK;
 }

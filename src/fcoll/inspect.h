@@ -8,6 +8,7 @@
 
 struct brio_inspect {
     const struct brio_team *team;
+    const struct brio_crew *crew;
     struct brio_extent extent;
     struct brio_plan *plan; /* in the making */
     enum brio_inspect_stage {
@@ -20,7 +21,8 @@ struct brio_inspect {
     struct brio_reduce reduce;
 };
 
-BRIO_ERR brio_inspect_open(struct brio_inspect *in, const struct brio_team *team);
+BRIO_ERR brio_inspect_open(struct brio_inspect *in, const struct brio_team *team,
+                           const struct brio_crew *crew);
 void brio_inspect_close(struct brio_inspect *in);
 
 /* Collective. `mine` is what this rank accesses, one tile (taken over, may be NULL after

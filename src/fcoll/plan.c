@@ -39,10 +39,31 @@ BRIO_ERR brio_windows_make(const struct brio_map *touched, brio_off size, brio_o
     return BRIO_OK;
 }
 
+brio_off brio_plan_share(const struct brio_plan *plan, const struct brio_crew *crew, int which,
+                         const struct brio_window *window, int *nsources)
+{
+    brio_off bytes = 0;
+    int n = 0;
+    for (int r = 0; r < plan->nranks; r++) {
+        const struct brio_map *map = plan->sources[r];
+        if (!map || crew->crew_of[r] != which)
+            continue;
+        brio_off part = brio_cut_below(map, window->hi) - brio_cut_below(map, window->lo);
+        bytes += part;
+        n += part > 0;
+    }
+    if (nsources)
+        *nsources = n;
+    return bytes;
+}
+
 void brio_plan_free(struct brio_plan *plan)
 {
     if (!plan)
         return;
+    for (int r = 0; plan->sources && r < plan->nranks; r++)
+        brio_map_unref(plan->sources[r]);
+    free(plan->sources);
     for (int a = 0; a < plan->nowners; a++)
         free(plan->owners[a].windows);
     free(plan->owners);

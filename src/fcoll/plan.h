@@ -5,12 +5,15 @@
 #ifndef BRIO_FCOLL_PLAN_H
 #define BRIO_FCOLL_PLAN_H
 
+#include "comm/crew.h"
 #include "type/map.h"
 
 /* Bytes of the file that an owner holds in memory at one time. */
 struct brio_window {
     brio_off lo, hi;
-    int nsources; /* ranks that have data in it; known to the owner only */
+    int nsources; /* ranks of this crew that have data in it; known to those who keep it */
+    /* For an owner in another crew: this rank's place in the crew's box, and its size. */
+    brio_off box_at, box_bytes;
 };
 
 /* A rank that accesses the file for others (an aggregator), and its part of the file. */
@@ -28,7 +31,8 @@ struct brio_plan {
     struct brio_map *touched; /* an owner's: all bytes of its domain that anybody accesses */
     struct brio_map *mine;    /* this rank's bytes */
     brio_off window;          /* no window is larger */
-    bool direct;              /* every rank had better access its own bytes itself */
+    int nranks;
+    struct brio_map **sources; /* an owner's: by rank, its bytes of the domain, or NULL */
 };
 
 /* What all ranks know of one access after the first agreement, and so decide alike. */
@@ -49,6 +53,10 @@ typedef int brio_domains(const struct brio_extent *extent, struct brio_owner *ow
  * begin and end with data, and end at multiples of align where they can. */
 BRIO_ERR brio_windows_make(const struct brio_map *touched, brio_off size, brio_off align,
                            struct brio_window **out, size_t *n);
+
+/* An owner's: how many bytes of the window the ranks of a crew have, and how many ranks. */
+brio_off brio_plan_share(const struct brio_plan *plan, const struct brio_crew *crew, int which,
+                         const struct brio_window *window, int *nsources);
 
 void brio_plan_free(struct brio_plan *plan);
 

@@ -1,45 +1,92 @@
-/* The executor: runs a plan. Ranks copy their pieces into windows in shared memory, in file
- * order, and owners write them out; or owners read windows, and ranks copy out of them. Two
- * windows of an owner are in use at a time, so that one is filled while the other is
- * written. No rank ever waits for one thing only: whatever can go on, goes on. */
+/* The executor: runs a plan. Ranks copy their pieces into windows in memory shared with the
+ * owner, in file order, and owners write them out; or owners read windows, and ranks copy
+ * out of them. For an owner on another node the ranks of a node put their pieces into one
+ * box, which their leader sends: one message a node, not one a rank. No rank ever waits for
+ * one thing only: whatever can go on, goes on. */
 #ifndef BRIO_FCOLL_ROUNDS_H
 #define BRIO_FCOLL_ROUNDS_H
 
-#include "comm/region.h"
+#include "fcoll/area.h"
 #include "fcoll/plan.h"
 #include "lane/lane.h"
 
+/* What stands between an owner and one other crew. */
+struct brio_post {
+    int crew;
+    char *box[BRIO_BUFFERS];
+    MPI_Request req[BRIO_BUFFERS];
+};
+
+/* Somebody has to take a buffer on when the crew is done with it, or to fill it before: an
+ * owner by accessing the file, the leader of a crew without the owner by a message. */
+struct brio_keeper {
+    int owner;
+    size_t window; /* the next one */
+    bool busy;
+    MPI_Request req; /* a leader's */
+};
+
 struct brio_rounds {
     const struct brio_team *team;
+    struct brio_crew *crew;
     const struct brio_lane *lane;
-    struct brio_region *region;
     const struct brio_plan *plan;
     const struct brio_io *io;
-    brio_off shift; /* of the access against the plan */
-    uint32_t run;   /* which run of this region it is: tells old signals from new */
+    brio_off shift;  /* of the access against the plan */
+    brio_off buffer; /* bytes of the crew's buffers */
+    uint32_t run;
     size_t *next;   /* by owner: the window that this rank comes to next */
     int nopen;      /* owners that this rank has not finished with */
     brio_off moved; /* bytes of this rank that are certain */
-    /* As an owner. */
-    size_t window; /* the next one to access */
-    bool busy;     /* its access is under way */
-    struct brio_ticket ticket;
-    enum brio_err err; /* of the first access that failed */
+    struct brio_keeper *keepers;
+    int nkeepers;
+    struct brio_post *posts; /* an owner's, with every other crew that has data for it */
+    int nposts;
+    struct brio_ticket ticket; /* an owner's */
+    enum brio_err err;         /* of the first access that failed */
     char text[BRIO_ERR_TEXT];
-    bool is_short; /* a read met the end of the file */
+    brio_off bad; /* and where: the first byte that was not moved */
 };
 
-/* Bytes of shared memory that a plan needs; the same on all ranks. */
-size_t brio_rounds_memory(int nowners, brio_off window);
+/* What this rank needs besides the crew's memory. */
+BRIO_ERR brio_rounds_prepare(struct brio_rounds *r);
+void brio_rounds_release(struct brio_rounds *r);
 
-/* The region has been made large enough. r->next has room for the plan's owners. */
 void brio_rounds_start(struct brio_rounds *r);
 
 /* True when this rank has nothing more to do; with BRIO_BLOCK it comes back only then. */
 bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how);
 
-/* After all ranks have agreed that they are done, and if any owner failed: what of this
- * rank's data is certain. */
-brio_off brio_rounds_moved(const struct brio_rounds *r);
+/* ---- Between rounds.c and keeper.c ----------------------------------------------------- */
+
+static inline uint64_t brio_turn(const struct brio_rounds *r, size_t n)
+{
+    return (uint64_t)r->run << 32 | n;
+}
+
+static inline char *brio_rounds_buffer(const struct brio_rounds *r, int owner, size_t k)
+{
+    return brio_area_buffer(r->crew, r->plan->nowners, r->buffer, owner, k);
+}
+
+/* Where byte 0 of the file would be if the window lay at its place in the buffer: a number,
+ * for it may be nowhere. */
+static inline uintptr_t brio_rounds_origin(const struct brio_rounds *r, int owner, size_t k)
+{
+    return (uintptr_t)brio_rounds_buffer(r, owner, k) -
+           (uintptr_t)r->plan->owners[owner].windows[k].lo;
+}
+
+/* True if the owner's buffers are windows of this crew's, and not boxes that travel. */
+static inline bool brio_rounds_near(const struct brio_rounds *r, int owner)
+{
+    return r->crew->crew_of[r->plan->owners[owner].rank] == r->crew->mine;
+}
+
+void brio_keeper_start(struct brio_rounds *r, struct brio_keeper *keeper);
+
+/* One step of a keeper's work; true if there was any. */
+bool brio_keeper_pump(struct brio_rounds *r, struct brio_keeper *keeper, enum brio_wait how);
+bool brio_keeper_done(const struct brio_rounds *r, const struct brio_keeper *keeper);
 
 #endif

@@ -6,7 +6,7 @@
 static int query(const struct brio_facts *facts, const void *conf)
 {
     const struct brio_coll_conf *c = conf;
-    if (!facts->attach || facts->atomic)
+    if (facts->atomic)
         return -1;
     return facts->nranks > 1 && c->buffering ? 50 : 0;
 }

@@ -1,0 +1,52 @@
+/* Layout and signals of the shared memory. */
+#include "fcoll/area.h"
+
+#include <stdatomic.h>
+
+enum {
+    PAGE = 4096
+};
+
+static size_t round_up(size_t n)
+{
+    return (n + PAGE - 1) / PAGE * PAGE;
+}
+
+static size_t head_bytes(int nowners)
+{
+    return round_up(sizeof(struct brio_area) +
+                    (size_t)nowners * BRIO_BUFFERS * sizeof(struct brio_gate));
+}
+
+static size_t buffer_bytes(brio_off bytes)
+{
+    return round_up((size_t)bytes + BRIO_BOX_HEAD);
+}
+
+size_t brio_area_bytes(int nowners, brio_off bytes)
+{
+    return head_bytes(nowners) + (size_t)nowners * BRIO_BUFFERS * buffer_bytes(bytes);
+}
+
+char *brio_area_buffer(const struct brio_crew *crew, int nowners, brio_off bytes, int owner,
+                       size_t k)
+{
+    size_t buffer = (size_t)owner * BRIO_BUFFERS + k % BRIO_BUFFERS;
+    return crew->region.mem + head_bytes(nowners) + buffer * buffer_bytes(bytes);
+}
+
+void brio_area_signal(const struct brio_crew *crew)
+{
+    struct brio_area *area = brio_area_of(crew);
+    atomic_fetch_add(&area->event, 1);
+    if (atomic_load(&area->sleepers) > 0)
+        brio_rouse(&area->event);
+}
+
+void brio_area_wait(const struct brio_crew *crew, uint32_t seen, int *round)
+{
+    struct brio_area *area = brio_area_of(crew);
+    atomic_fetch_add(&area->sleepers, 1);
+    brio_doze(&crew->team, &area->event, seen, round);
+    atomic_fetch_sub(&area->sleepers, 1);
+}

@@ -1,0 +1,59 @@
+/* The shared memory of a crew during a run: for every owner a corner with two buffers and
+ * their gates. A gate says whose turn it is: its number is the run and how often the buffer
+ * has changed hands in it, so a rank that is late or early never mistakes a signal. */
+#ifndef BRIO_FCOLL_AREA_H
+#define BRIO_FCOLL_AREA_H
+
+#include "comm/crew.h"
+
+enum {
+    BRIO_BUFFERS = 2,   /* of an owner: one is filled while the other is accessed */
+    BRIO_BOX_HEAD = 64, /* before the data in a buffer that travels: see struct brio_box */
+};
+
+struct brio_gate {
+    _Atomic uint64_t turn;  /* run << 32 | times its keeper was done with the buffer */
+    _Atomic uint32_t count; /* ranks of the crew that have done their part with it */
+    _Atomic int64_t valid;  /* reads: there is data below this offset only */
+    char pad[40];
+};
+
+struct brio_area {
+    _Atomic uint32_t event; /* changes with everything that somebody may wait for */
+    _Atomic uint32_t sleepers;
+    char pad[56];
+    struct brio_gate gate[]; /* BRIO_BUFFERS for each owner */
+};
+
+/* What a buffer that travels between crews begins with. */
+struct brio_box {
+    int64_t valid;
+    char pad[BRIO_BOX_HEAD - sizeof(int64_t)];
+    char data[];
+};
+
+/* The area for n owners with buffers of `bytes`. */
+size_t brio_area_bytes(int nowners, brio_off bytes);
+
+static inline struct brio_area *brio_area_of(const struct brio_crew *crew)
+{
+    return (struct brio_area *)(void *)crew->region.mem;
+}
+
+static inline struct brio_gate *brio_area_gate(const struct brio_crew *crew, int owner,
+                                               size_t k)
+{
+    return &brio_area_of(crew)->gate[(size_t)owner * BRIO_BUFFERS + k % BRIO_BUFFERS];
+}
+
+/* The buffer of the owner's k-th window. */
+char *brio_area_buffer(const struct brio_crew *crew, int nowners, brio_off bytes, int owner,
+                       size_t k);
+
+/* Something has changed that others of the crew may wait for. */
+void brio_area_signal(const struct brio_crew *crew);
+
+/* Sleeps until something changes from `seen` on, or a short while. */
+void brio_area_wait(const struct brio_crew *crew, uint32_t seen, int *round);
+
+#endif

@@ -1,0 +1,251 @@
+/* Keepers of buffers: owners, who access the file, and leaders, who send a box to an owner
+ * elsewhere or get one from it. Messages of a pair of ranks keep their order, and so do the
+ * windows, so that one tag is enough. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "comm/real.h"
+#include "fcoll/rounds.h"
+#include "type/cut.h"
+#include "type/pack.h"
+
+enum {
+    TAG = 1
+};
+
+static const struct brio_owner *owner_of(const struct brio_rounds *r,
+                                         const struct brio_keeper *keeper)
+{
+    return &r->plan->owners[keeper->owner];
+}
+
+static bool arrived(MPI_Request *req)
+{
+    return *req == MPI_REQUEST_NULL || brio_real_test(req);
+}
+
+/* ---- An owner and the other crews ------------------------------------------------------ */
+
+/* Bytes of the message for window k, or 0 if there is none. Boxes are far below 2 GiB: a
+ * crew's part of one window. */
+static int message_bytes(const struct brio_rounds *r, const struct brio_post *post, size_t k)
+{
+    const struct brio_window *w = &r->plan->owners[r->plan->own].windows[k];
+    brio_off bytes = brio_plan_share(r->plan, r->crew, post->crew, w, NULL);
+    return bytes > 0 ? (int)(bytes + BRIO_BOX_HEAD) : 0;
+}
+
+static void expect(struct brio_rounds *r, size_t k)
+{
+    for (int i = 0; i < r->nposts; i++) {
+        struct brio_post *post = &r->posts[i];
+        int n = message_bytes(r, post, k);
+        if (n > 0)
+            PMPI_Irecv(post->box[k % BRIO_BUFFERS], n, MPI_BYTE, r->crew->leader[post->crew],
+                       TAG, r->team->comm, &post->req[k % BRIO_BUFFERS]);
+    }
+}
+
+/* Between window k and the boxes: each rank's data packed, ranks in order. */
+static void move_boxes(struct brio_rounds *r, size_t k)
+{
+    const struct brio_plan *plan = r->plan;
+    const struct brio_window *w = &plan->owners[plan->own].windows[k];
+    void *base = (void *)brio_rounds_origin(r, plan->own, k);
+    for (int i = 0; i < r->nposts; i++) {
+        char *at = ((struct brio_box *)(void *)r->posts[i].box[k % BRIO_BUFFERS])->data;
+        for (int rank = 0; rank < r->team->nranks; rank++) {
+            const struct brio_map *map = plan->sources[rank];
+            if (!map || r->crew->crew_of[rank] != r->posts[i].crew)
+                continue;
+            brio_off from = brio_cut_below(map, w->lo), to = brio_cut_below(map, w->hi);
+            if (from == to)
+                continue;
+            if (r->io->dir == BRIO_WRITE)
+                brio_unpack(base, map, at, from, to - from);
+            else
+                brio_pack(at, map, base, from, to - from);
+            at += to - from;
+        }
+    }
+}
+
+static void send_boxes(struct brio_rounds *r, size_t k, brio_off valid)
+{
+    if (r->nposts == 0)
+        return;
+    move_boxes(r, k);
+    for (int i = 0; i < r->nposts; i++) {
+        struct brio_post *post = &r->posts[i];
+        struct brio_box *box = (struct brio_box *)(void *)post->box[k % BRIO_BUFFERS];
+        int n = message_bytes(r, post, k);
+        box->valid = valid;
+        if (n > 0)
+            PMPI_Isend(box, n, MPI_BYTE, r->crew->leader[post->crew], TAG, r->team->comm,
+                       &post->req[k % BRIO_BUFFERS]);
+    }
+}
+
+static bool boxes_done(struct brio_rounds *r, size_t k)
+{
+    bool done = true;
+    for (int i = 0; i < r->nposts; i++)
+        done &= arrived(&r->posts[i].req[k % BRIO_BUFFERS]);
+    return done;
+}
+
+/* ---- An owner and the file ------------------------------------------------------------- */
+
+/* The touched bytes of window k, from the buffer or into it. */
+static struct brio_io window_io(const struct brio_rounds *r, size_t k)
+{
+    const struct brio_plan *plan = r->plan;
+    const struct brio_window *w = &plan->owners[plan->own].windows[k];
+    brio_off from = brio_cut_below(plan->touched, w->lo);
+    return (struct brio_io){
+        .dir = r->io->dir,
+        .file = plan->touched,
+        .base = r->shift,
+        .pos = from,
+        .mem = plan->touched,
+        .buf = (void *)brio_rounds_origin(r, plan->own, k),
+        .mem_pos = from,
+        .bytes = brio_cut_below(plan->touched, w->hi) - from,
+    };
+}
+
+/* Where the data of window k ends after its access; and what went wrong. */
+static brio_off note_result(struct brio_rounds *r, size_t k)
+{
+    const struct brio_plan *plan = r->plan;
+    struct brio_io io = window_io(r, k);
+    const struct brio_result *result = &r->ticket.result;
+    brio_off end = plan->owners[plan->own].windows[k].hi;
+    if (result->bytes < io.bytes)
+        end = brio_map_offset(plan->touched, io.pos + result->bytes);
+    if (result->err && !r->err) {
+        r->err = result->err;
+        memcpy(r->text, r->ticket.text, sizeof r->text);
+        r->bad = end;
+    }
+    return end;
+}
+
+/* True when window k has been accessed; after a failure windows are only passed on. */
+static bool access_file(struct brio_rounds *r, struct brio_keeper *keeper, enum brio_wait how,
+                        brio_off *valid)
+{
+    size_t k = keeper->window;
+    if (!keeper->busy) {
+        struct brio_io io = window_io(r, k);
+        keeper->busy = true;
+        r->ticket = (struct brio_ticket){.done = false};
+        if (r->io->dir == BRIO_WRITE && r->nposts > 0)
+            move_boxes(r, k);
+        if (r->err)
+            r->ticket.done = true;
+        else
+            r->lane->ops->submit(r->lane->self, &io, how, &r->ticket);
+    }
+    if (!r->ticket.done)
+        r->lane->ops->reap(r->lane->self, &r->ticket, how);
+    if (!r->ticket.done)
+        return false;
+    *valid = note_result(r, k);
+    if (r->io->dir == BRIO_READ)
+        send_boxes(r, k, *valid);
+    else if (k + BRIO_BUFFERS < owner_of(r, keeper)->nwindows)
+        expect(r, k + BRIO_BUFFERS);
+    return true;
+}
+
+/* ---- A leader and an owner elsewhere --------------------------------------------------- */
+
+static bool exchange_box(struct brio_rounds *r, struct brio_keeper *keeper, brio_off *valid)
+{
+    size_t k = keeper->window;
+    const struct brio_owner *owner = owner_of(r, keeper);
+    int n = (int)(owner->windows[k].box_bytes + BRIO_BOX_HEAD);
+    char *buffer = brio_rounds_buffer(r, keeper->owner, k);
+    if (!keeper->busy) {
+        keeper->busy = true;
+        if (r->io->dir == BRIO_WRITE)
+            PMPI_Isend(buffer, n, MPI_BYTE, owner->rank, TAG, r->team->comm, &keeper->req);
+        else
+            PMPI_Irecv(buffer, n, MPI_BYTE, owner->rank, TAG, r->team->comm, &keeper->req);
+    }
+    if (!arrived(&keeper->req))
+        return false;
+    *valid = ((struct brio_box *)(void *)buffer)->valid;
+    return true;
+}
+
+/* ---- Keepers --------------------------------------------------------------------------- */
+
+void brio_keeper_start(struct brio_rounds *r, struct brio_keeper *keeper)
+{
+    bool owner = keeper->owner == r->plan->own;
+    for (size_t k = 0; k < BRIO_BUFFERS; k++) {
+        struct brio_gate *gate = brio_area_gate(r->crew, keeper->owner, k);
+        atomic_store(&gate->count, 0);
+        atomic_store(&gate->turn, brio_turn(r, 0));
+        if (owner && r->io->dir == BRIO_WRITE && k < owner_of(r, keeper)->nwindows)
+            expect(r, k);
+    }
+}
+
+/* True if window k's buffer is the keeper's now: filled by all, or left by all. */
+static bool may_take(struct brio_rounds *r, const struct brio_keeper *keeper)
+{
+    size_t k = keeper->window;
+    const struct brio_window *w = owner_of(r, keeper)->windows;
+    uint32_t count = atomic_load(&brio_area_gate(r->crew, keeper->owner, k)->count);
+    bool boxes = keeper->owner != r->plan->own || boxes_done(r, k);
+    if (r->io->dir == BRIO_WRITE)
+        return count == (uint32_t)w[k].nsources && boxes;
+    return boxes && (k < BRIO_BUFFERS || count == (uint32_t)w[k - BRIO_BUFFERS].nsources);
+}
+
+/* A leader passes over windows that its crew has no part in. */
+static bool pass_over(const struct brio_rounds *r, const struct brio_keeper *keeper)
+{
+    return keeper->owner != r->plan->own &&
+           owner_of(r, keeper)->windows[keeper->window].box_bytes == 0;
+}
+
+bool brio_keeper_pump(struct brio_rounds *r, struct brio_keeper *keeper, enum brio_wait how)
+{
+    size_t k = keeper->window;
+    brio_off valid = 0;
+    if (k == owner_of(r, keeper)->nwindows)
+        return false;
+    if (!keeper->busy && !may_take(r, keeper))
+        return false;
+    if (!pass_over(r, keeper)) {
+        bool done = keeper->owner == r->plan->own ? access_file(r, keeper, how, &valid)
+                                                  : exchange_box(r, keeper, &valid);
+        if (!done)
+            return false;
+    }
+    struct brio_gate *gate = brio_area_gate(r->crew, keeper->owner, k);
+    keeper->busy = false;
+    keeper->window++;
+    atomic_store(&gate->valid, valid);
+    atomic_store(&gate->count, 0);
+    atomic_store(&gate->turn, brio_turn(r, k / BRIO_BUFFERS + 1));
+    brio_area_signal(r->crew);
+    return true;
+}
+
+bool brio_keeper_done(const struct brio_rounds *r, const struct brio_keeper *keeper)
+{
+    if (keeper->window < owner_of(r, keeper)->nwindows)
+        return false;
+    if (keeper->owner != r->plan->own)
+        return true;
+    bool done = true;
+    for (int i = 0; i < r->nposts; i++)
+        for (int k = 0; k < BRIO_BUFFERS; k++)
+            done &= arrived(&r->posts[i].req[k]);
+    return done;
+}
