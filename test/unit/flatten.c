@@ -98,7 +98,7 @@ static enum brio_err size_scaled(void *self, MPI_Datatype leaf, brio_off *out)
 static void same_sizes(void)
 {
     int scale = 1;
-    struct brio_sizer sizer = {size_scaled, &scale};
+    struct brio_sizer sizer = {.size = size_scaled, .self = &scale};
     for (int i = 0; i < 20000 && !test_failed; i++) {
         MPI_Datatype type =
             test_type_random((struct test_taste){.bytes_only = 1}, 1 + (int)test_below(4));
@@ -124,7 +124,7 @@ static void same_sizes(void)
 static void scaled(void)
 {
     int scale = 3;
-    struct brio_sizer sizer = {size_scaled, &scale};
+    struct brio_sizer sizer = {.size = size_scaled, .self = &scale};
     for (int i = 0; i < 10000 && !test_failed; i++) {
         MPI_Datatype type = test_type_random(
             (struct test_taste){.bytes_only = 1, .elements_only = 1}, 1 + (int)test_below(4));
@@ -151,7 +151,7 @@ static void scaled(void)
 static void markers(void)
 {
     int scale = 1;
-    struct brio_sizer sizer = {size_scaled, &scale};
+    struct brio_sizer sizer = {.size = size_scaled, .self = &scale};
     MPI_Datatype part[2] = {MPI_BYTE}, type;
     struct brio_map *map;
     MPI_Type_create_resized(MPI_BYTE, -1, 23, &part[1]);
@@ -200,7 +200,7 @@ static void pairs(void)
 static void bytes_do_not_scale(void)
 {
     int scale = 2;
-    struct brio_sizer sizer = {size_scaled, &scale};
+    struct brio_sizer sizer = {.size = size_scaled, .self = &scale};
     MPI_Datatype type, resized;
     struct brio_map *map;
     MPI_Type_create_hvector(3, 2, 100, MPI_INT, &type);
