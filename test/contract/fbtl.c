@@ -44,7 +44,7 @@ static void random_on(const struct brio_module *module)
     for (int i = 0; i < NSETTINGS; i++) {
         struct bed bed;
         if (bed_open(&bed, module, settings[i], NULL))
-            for (int j = 0; j < 150 && !test_failed; j++)
+            for (int j = 0; j < (sys.at_most ? 50 : 150) && !test_failed; j++)
                 one_random(&bed, &file, &mem);
         bed_close(&bed);
     }
@@ -64,7 +64,7 @@ static void random_on_a_poor_system(void)
 {
     uint64_t seed = test_seed();
     heal();
-    sys.at_most = 1 + test_below(3000);
+    sys.at_most = 100 + test_below(3000);
     sys.interrupt = 2 + test_below(3);
     each_module(BRIO_FBTL, ".", random_on);
     if (test_failed)
