@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "comm/verdict.h"
 #include "core/registry.h"
 
@@ -56,32 +57,74 @@ static BRIO_ERR open_local(struct brio_file *f)
     const struct brio_fbtl *fbtl = (const struct brio_fbtl *)f->chosen[BRIO_FBTL].module;
     const struct brio_fcache *fcache =
         (const struct brio_fcache *)f->chosen[BRIO_FCACHE].module;
-    struct brio_layout layout;
     enum brio_err err = fbtl->open(&f->store, f->chosen[BRIO_FBTL].conf, &f->bottom);
     if (!err)
-        err = brio_file_fs(f)->layout(f->fs, &layout);
+        err = brio_file_fs(f)->layout(f->fs, &f->facts.layout);
     if (!err)
-        err = fcache->open(&layout, f->chosen[BRIO_FCACHE].conf, &f->fcache);
+        err = fcache->open(&f->facts.layout, f->chosen[BRIO_FCACHE].conf, &f->fcache);
     return err;
 }
 
-BRIO_ERR brio_modules_open(struct brio_file *f, enum brio_err mine)
+/* The best of those sharedfp modules that have not been tried; NULL in chosen if none. */
+static BRIO_ERR select_pointer(struct brio_file *f, const struct brio_module *const *tried,
+                               size_t ntried)
+{
+    enum {
+        MANY = 16
+    };
+    const struct brio_module *left[MANY];
+    size_t n, nleft = 0;
+    const struct brio_module *const *all = brio_registry(BRIO_SHAREDFP, &n);
+    struct brio_chosen *chosen = &f->chosen[BRIO_SHAREDFP];
+    for (size_t i = 0; i < n && nleft < MANY; i++) {
+        bool known = false;
+        for (size_t j = 0; j < ntried; j++)
+            known |= tried[j] == all[i];
+        if (!known)
+            left[nleft++] = all[i];
+    }
+    brio_chosen_free(chosen);
+    return brio_select(BRIO_SHAREDFP, left, nleft, &f->facts, f->settings, chosen);
+}
+
+/* Collective. What can only be found out by trying, such as whether MPI has windows here,
+ * is the same on all ranks; the next best module takes over then. */
+static BRIO_ERR open_pointer(struct brio_file *f, brio_off start)
+{
+    enum {
+        MANY = 16
+    };
+    const struct brio_module *tried[MANY];
+    size_t ntried = 0;
+    const struct brio_sharedfp_env env = {
+        .comm = f->team.comm, .path = f->path, .start = start, .slot = f->slot};
+    enum brio_err err = BRIO_OK;
+    while (brio_file_sharedfp(f)) {
+        const struct brio_chosen *chosen = &f->chosen[BRIO_SHAREDFP];
+        err = brio_file_sharedfp(f)->open(&env, chosen->conf, &f->sharedfp);
+        if (err != BRIO_EUNSUPOP || chosen->forced || ntried == MANY)
+            return err;
+        brio_log(BRIO_NOTE, "sharedfp/%s: %s", chosen->module->name, brio_err_text());
+        tried[ntried++] = chosen->module;
+        err = select_pointer(f, tried, ntried);
+        if (err && err != BRIO_EUNSUPOP)
+            return err;
+    }
+    return BRIO_OK;
+}
+
+BRIO_ERR brio_modules_open(struct brio_file *f, enum brio_err mine, brio_off start)
 {
     const struct brio_cache *cache = (const struct brio_cache *)f->chosen[BRIO_CACHE].module;
-    const struct brio_sharedfp *sharedfp = brio_file_sharedfp(f);
     const struct brio_cache_env cache_env = {
         .comm = f->team.comm, .amode = f->amode, .block_size = f->facts.block_size};
-    const struct brio_sharedfp_env shared_env = {
-        .comm = f->team.comm, .path = f->path, .slot = f->slot};
     enum brio_err err = brio_agree(&f->team, mine ? mine : open_local(f));
     if (!err)
         err = cache->open(&cache_env, &f->bottom, f->chosen[BRIO_CACHE].conf, &f->plain);
     if (err)
         return err;
     f->lane = f->plain;
-    if (sharedfp)
-        err = sharedfp->open(&shared_env, f->chosen[BRIO_SHAREDFP].conf, &f->sharedfp);
-    return err;
+    return open_pointer(f, start);
 }
 
 BRIO_ERR brio_modules_view(struct brio_file *f)
@@ -89,7 +132,8 @@ BRIO_ERR brio_modules_view(struct brio_file *f)
     const struct brio_coll_env env = {.team = &f->team,
                                       .lane = &f->lane,
                                       .crew = &f->crew,
-                                      .block_size = f->facts.block_size};
+                                      .block_size = f->facts.block_size,
+                                      .layout = f->facts.layout};
     struct brio_chosen old = f->chosen[BRIO_FCOLL];
     void *self;
     f->chosen[BRIO_FCOLL] = (struct brio_chosen){.module = NULL};

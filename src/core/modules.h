@@ -11,8 +11,8 @@ BRIO_ERR brio_module_select(struct brio_file *f, enum brio_framework framework);
 BRIO_ERR brio_modules_select(struct brio_file *f);
 
 /* Collective. Joins fbtl, cache, fcache and sharedfp behind an opened store; `mine` is how
- * that went here. */
-BRIO_ERR brio_modules_open(struct brio_file *f, enum brio_err mine);
+ * that went here. The shared pointer begins at `start`. */
+BRIO_ERR brio_modules_open(struct brio_file *f, enum brio_err mine, brio_off start);
 
 /* Closes whatever is open; safe on a file that was never opened. */
 enum brio_err brio_modules_close(struct brio_file *f);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "comm/nodes.h"
 #include "comm/real.h"
@@ -141,19 +140,6 @@ static BRIO_ERR open_store(struct brio_file *f, brio_off *size)
     return err;
 }
 
-static void set_pointers(struct brio_file *f, brio_off size)
-{
-    if (!(f->amode & MPI_MODE_APPEND))
-        return;
-    f->pointer = size;
-    if (f->team.rank == 0 && brio_file_sharedfp(f)) {
-        f->shared_used = true;
-        if (brio_file_sharedfp(f)->set(f->sharedfp, size) != BRIO_OK)
-            brio_log(BRIO_WARN, "%s: shared pointer not at the end: %s", f->path,
-                     brio_err_text());
-    }
-}
-
 static void free_file(struct brio_file *f)
 {
     brio_modules_close(f);
@@ -223,7 +209,9 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
         err = brio_modules_select(f);
     if (!err) {
         err = open_store(f, &size);
-        err = brio_modules_open(f, err);
+        f->pointer = f->amode & MPI_MODE_APPEND ? size : 0;
+        f->shared_used = f->pointer > 0;
+        err = brio_modules_open(f, err, f->pointer);
     }
     if (!err) {
         err = brio_view_default(&f->view);
@@ -231,7 +219,6 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
             err = brio_modules_view(f);
         if (!err)
             err = brio_handle_new(f, &f->handle);
-        set_pointers(f, size);
         struct brio_verdict v;
         brio_verdict_init(&v, err);
         brio_verdict_same(&v, "a hint that must be the same", brio_modules_hash(f));

@@ -284,6 +284,9 @@ static void inspect(struct engine *e, enum brio_wait how)
         .hi = w[HIGH],
         .most = w[MOST],
         .align = e->conf.block ? e->conf.block : e->env.block_size,
+        .servers = e->env.layout.nservers,
+        .server = e->env.layout.first,
+        .stripe = e->env.layout.stripe,
         .owners = (int)brio_min(e->conf.nodes, e->env.team->nranks),
         .buffer = e->conf.buffer,
     };

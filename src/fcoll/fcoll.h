@@ -13,6 +13,7 @@ struct brio_coll_env {
     const struct brio_lane *lane; /* to the file, for this rank */
     struct brio_crew *crew;       /* those of them that share memory with this rank */
     brio_off block_size;          /* of the file system */
+    struct brio_layout layout;
 };
 
 struct brio_fcoll {
@@ -33,5 +34,7 @@ struct brio_fcoll {
 
 extern const struct brio_fcoll brio_fcoll_individual;
 extern const struct brio_fcoll brio_fcoll_two_phase;
+extern const struct brio_fcoll brio_fcoll_dynamic;
+extern const struct brio_fcoll brio_fcoll_ioserver;
 
 #endif

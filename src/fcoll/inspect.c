@@ -40,7 +40,7 @@ static BRIO_ERR write_patterns(struct brio_inspect *in)
         brio_off from = brio_cut_below(plan->mine, owner->lo);
         brio_off to = brio_cut_below(plan->mine, owner->hi);
         struct brio_map *part;
-        if (from == to)
+        if (from == to || in->team->rank < owner->first || in->team->rank > owner->last)
             continue;
         enum brio_err err = brio_map_cut(plan->mine, 0, from, to - from, &part);
         if (err)
@@ -131,8 +131,7 @@ static BRIO_ERR unite(struct brio_inspect *in)
     err = brio_merge(count, some, MAX_PIECES, &plan->touched);
     free(some);
     if (!err)
-        err = brio_windows_make(plan->touched, plan->window, in->extent.align, &owner->windows,
-                                &owner->nwindows);
+        err = brio_windows_make(plan->touched, plan->window, in->extent.align, owner);
     for (size_t k = 0; !err && k < owner->nwindows; k++)
         brio_plan_share(plan, in->crew, in->crew->mine, &owner->windows[k],
                         &owner->windows[k].nsources);

@@ -7,35 +7,59 @@
 #include "type/cut.h"
 
 /* Where a window that begins at lo ends at the latest. */
-static brio_off window_end(brio_off lo, brio_off size, brio_off align)
+static brio_off window_end(const struct brio_owner *owner, brio_off lo, brio_off size,
+                           brio_off align)
 {
     brio_off hi = lo + size;
     brio_off even = align > 0 ? hi - hi % align : hi;
-    return even > lo ? even : hi;
+    if (even > lo)
+        hi = even;
+    if (owner->stripe > 0)
+        hi = brio_min(hi, lo - lo % owner->stripe + owner->stripe);
+    return hi;
+}
+
+/* The first byte at or behind `off` that is in the domain. */
+static brio_off next_own(const struct brio_owner *owner, brio_off off)
+{
+    if (owner->stripe == 0)
+        return off;
+    brio_off stripe = off / owner->stripe;
+    brio_off ahead = (owner->index - stripe % owner->of + owner->of) % owner->of;
+    return ahead == 0 ? off : (stripe + ahead) * owner->stripe;
+}
+
+static BRIO_ERR add_window(struct brio_owner *owner, size_t *room, brio_off lo, brio_off hi)
+{
+    if (owner->nwindows == *room) {
+        size_t more = *room ? 2 * *room : 16;
+        void *p = realloc(owner->windows, more * sizeof *owner->windows);
+        if (!p)
+            return brio_fail(BRIO_ENOMEM, "no memory for %zu windows", more);
+        owner->windows = p;
+        *room = more;
+    }
+    owner->windows[owner->nwindows++] = (struct brio_window){.lo = lo, .hi = hi};
+    return BRIO_OK;
 }
 
 BRIO_ERR brio_windows_make(const struct brio_map *touched, brio_off size, brio_off align,
-                           struct brio_window **out, size_t *n)
+                           struct brio_owner *owner)
 {
-    struct brio_window *windows = NULL;
-    size_t room = 0, count = 0;
-    for (brio_off pos = 0; pos < touched->size; count++) {
-        if (count == room) {
-            room = room ? 2 * room : 16;
-            void *more = realloc(windows, room * sizeof *windows);
-            if (!more) {
-                free(windows);
-                return brio_fail(BRIO_ENOMEM, "no memory for %zu windows", room);
-            }
-            windows = more;
+    size_t room = 0;
+    brio_off pos = 0;
+    while (pos < touched->size) {
+        brio_off at = brio_map_offset(touched, pos);
+        brio_off lo = next_own(owner, at);
+        if (lo > at) {
+            pos = brio_cut_below(touched, lo);
+            continue;
         }
-        brio_off lo = brio_map_offset(touched, pos);
-        pos = brio_cut_below(touched, window_end(lo, size, align));
-        windows[count] = (struct brio_window){
-            .lo = lo, .hi = brio_map_offset(touched, pos - 1) + 1, .nsources = 0};
+        pos = brio_cut_below(touched, window_end(owner, lo, size, align));
+        enum brio_err err = add_window(owner, &room, lo, brio_map_offset(touched, pos - 1) + 1);
+        if (err)
+            return err;
     }
-    *out = windows;
-    *n = count;
     return BRIO_OK;
 }
 

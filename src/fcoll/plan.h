@@ -16,10 +16,15 @@ struct brio_window {
     brio_off box_at, box_bytes;
 };
 
-/* A rank that accesses the file for others (an aggregator), and its part of the file. */
+/* A rank that accesses the file for others (an aggregator), and its part of the file: the
+ * bytes of [lo, hi), or only those in every `of`-th stripe, if there are stripes; and from
+ * ranks first .. last only. */
 struct brio_owner {
     int rank;
     brio_off lo, hi;
+    brio_off stripe; /* 0: none */
+    int index, of;   /* it has stripes index, index + of, ... of the file */
+    int first, last;
     size_t nwindows; /* known to ranks that have data in the domain */
     struct brio_window *windows;
 };
@@ -41,6 +46,9 @@ struct brio_extent {
     brio_off lo, hi; /* first byte of all ranks, and one past the last */
     brio_off most;   /* bytes of the rank that has most */
     brio_off align;  /* domains begin at multiples of it where they can */
+    int servers;     /* that the file is spread over, 1 if it is not */
+    int server;      /* of its first stripe */
+    brio_off stripe; /* 0 if it is not */
     int owners;      /* wanted by the user, 0: choose */
     brio_off buffer; /* of an owner */
 };
@@ -50,9 +58,10 @@ struct brio_extent {
 typedef int brio_domains(const struct brio_extent *extent, struct brio_owner *owners);
 
 /* Cuts the touched bytes of a domain into windows of at most `size` bytes of the file that
- * begin and end with data, and end at multiples of align where they can. */
+ * begin and end with data, and end at multiples of align where they can. Of a domain of
+ * stripes, only these, and no window reaches beyond one. */
 BRIO_ERR brio_windows_make(const struct brio_map *touched, brio_off size, brio_off align,
-                           struct brio_window **out, size_t *n);
+                           struct brio_owner *owner);
 
 /* An owner's: how many bytes of the window the ranks of a crew have, and how many ranks. */
 brio_off brio_plan_share(const struct brio_plan *plan, const struct brio_crew *crew, int which,

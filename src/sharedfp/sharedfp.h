@@ -11,12 +11,15 @@
 struct brio_sharedfp_env {
     MPI_Comm comm;
     const char *path;
+    brio_off start;              /* where the pointer stands first */
     struct brio_page_slot *slot; /* memory of rank 0 that all ranks map, or NULL */
 };
 
 struct brio_sharedfp {
     struct brio_module base;
-    /* Collective; cheap, for most files never use the pointer. It starts at 0. */
+    /* Collective; cheap, for most files never use the pointer, and nothing of it is to be
+     * seen in the user's directory until they do. Returns the same on all ranks;
+     * BRIO_EUNSUPOP: it cannot serve after all, and another module may be tried. */
     BRIO_ERR (*open)(const struct brio_sharedfp_env *env, const void *conf, void **self);
     /* Fetch and add, by one rank on its own: *old is the value before. n == 0 reads. */
     BRIO_ERR (*add)(void *self, brio_off n, brio_off *old);
@@ -26,6 +29,8 @@ struct brio_sharedfp {
     void (*close)(void *self);
 };
 
+extern const struct brio_sharedfp brio_sharedfp_lockedfile;
+extern const struct brio_sharedfp brio_sharedfp_rma;
 extern const struct brio_sharedfp brio_sharedfp_sm;
 
 #endif

@@ -13,8 +13,12 @@ static int query(const struct brio_facts *facts, const void *conf)
 static BRIO_ERR open_pointer(const struct brio_sharedfp_env *env, const void *conf, void **self)
 {
     (void)conf;
+    int rank;
     if (!env->slot)
         return brio_fail(BRIO_EUNSUPOP, "rank 0's shared page cannot be mapped");
+    PMPI_Comm_rank(env->comm, &rank);
+    if (rank == 0) /* nobody looks before the open is agreed on */
+        atomic_store(&env->slot->value, env->start);
     *self = env->slot;
     return BRIO_OK;
 }

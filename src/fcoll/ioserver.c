@@ -1,0 +1,60 @@
+/* One owner per I/O server (paper 004, ylib): it has all stripes of that server, so that no
+ * server ever sees two clients, and locks never move. */
+#include "fcoll/aggregators.h"
+#include "fcoll/engine.h"
+
+/* Stands for the stripe of a file that has none. */
+#define PRETENDED_STRIPE ((brio_off)1 << 20)
+
+static int query(const struct brio_facts *facts, const void *conf)
+{
+    const struct brio_coll_conf *c = conf;
+    if (facts->atomic)
+        return -1;
+    if (facts->nranks < 2 || !c->buffering)
+        return 0;
+    return facts->layout.nservers > 1 ? 60 : 15;
+}
+
+/* The most owners that share the servers out evenly: then none has two. */
+static int count_owners(const struct brio_extent *e)
+{
+    int n = (int)brio_min(e->servers, e->nranks);
+    while (e->servers % n != 0)
+        n--;
+    return n;
+}
+
+static int make_domains(const struct brio_extent *e, struct brio_owner *owners)
+{
+    bool striped = e->servers > 1 && e->stripe > 0;
+    int n = striped ? count_owners(e) : brio_aggregators(e);
+    for (int i = 0; i < n; i++)
+        owners[i] = (struct brio_owner){
+            .rank = (int)((int64_t)i * e->nranks / n),
+            .lo = e->lo,
+            .hi = e->hi,
+            .stripe = striped ? e->stripe : brio_max(e->align, PRETENDED_STRIPE),
+            .index = i,
+            .of = n,
+            .last = e->nranks - 1,
+        };
+    return n;
+}
+
+static BRIO_ERR open_coll(const struct brio_coll_env *env, const void *conf, void **self)
+{
+    return brio_engine_open(env, conf, make_domains, self);
+}
+
+const struct brio_fcoll brio_fcoll_ioserver = {
+    .base = {.name = "ioserver",
+             .about = "each server of a striped file gets requests from one owner only",
+             .hints = brio_coll_hints,
+             .conf_size = sizeof(struct brio_coll_conf),
+             .query = query},
+    .open = open_coll,
+    .start = brio_engine_start,
+    .step = brio_engine_step,
+    .close = brio_engine_close,
+};
