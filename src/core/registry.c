@@ -15,8 +15,8 @@ static const struct brio_module *const fcache[] = {&brio_fcache_none.base, NULL}
 static const struct brio_module *const fcoll[] = {
     &brio_fcoll_individual.base, &brio_fcoll_two_phase.base, &brio_fcoll_dynamic.base,
     &brio_fcoll_ioserver.base, NULL};
-static const struct brio_module *const sharedfp[] = {&brio_sharedfp_sm.base,
-                                                     &brio_sharedfp_rma.base, NULL};
+static const struct brio_module *const sharedfp[] = {
+    &brio_sharedfp_sm.base, &brio_sharedfp_rma.base, &brio_sharedfp_lockedfile.base, NULL};
 
 const struct brio_module *const *brio_registry(enum brio_framework framework, size_t *n)
 {

@@ -45,6 +45,7 @@ static bool visit(struct brio_rounds *r, int owner, size_t k, brio_off pos, brio
     bool write = r->io->dir == BRIO_WRITE;
     if (atomic_load(&gate->turn) != brio_turn(r, k / BRIO_BUFFERS + !write))
         return false;
+    r->visited += bytes;
     if (!write) {
         brio_off valid = brio_cut_below(r->plan->mine, atomic_load(&gate->valid)) - pos;
         if (valid < bytes) {
@@ -98,6 +99,7 @@ void brio_rounds_start(struct brio_rounds *r)
     const struct brio_plan *plan = r->plan;
     r->run = ++r->crew->region.runs;
     r->nopen = plan->nowners;
+    r->visited = 0;
     r->moved = r->io->bytes;
     r->err = BRIO_OK;
     r->bad = BRIO_OFF_MAX;
@@ -160,6 +162,12 @@ bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how)
         if (how == BRIO_POLL)
             return false;
         rest(r, seen, &round);
+    }
+    if (r->visited != r->io->bytes && !r->err) {
+        r->err = brio_fail(BRIO_EINTERN, "the plan has no place for %lld of %lld bytes",
+                           (long long)(r->io->bytes - r->visited), (long long)r->io->bytes);
+        brio_err_save(r->text);
+        r->moved = 0;
     }
     return true;
 }

@@ -35,9 +35,10 @@ struct brio_rounds {
     brio_off shift;  /* of the access against the plan */
     brio_off buffer; /* bytes of the crew's buffers */
     uint32_t run;
-    size_t *next;   /* by owner: the window that this rank comes to next */
-    int nopen;      /* owners that this rank has not finished with */
-    brio_off moved; /* bytes of this rank that are certain */
+    size_t *next;     /* by owner: the window that this rank comes to next */
+    int nopen;        /* owners that this rank has not finished with */
+    brio_off visited; /* bytes of this rank that a window has taken or given */
+    brio_off moved;   /* of its data, what is certain: all, unless a window was short */
     struct brio_keeper *keepers;
     int nkeepers;
     struct brio_post *posts; /* an owner's, with every other crew that has data for it */

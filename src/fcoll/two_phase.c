@@ -22,8 +22,10 @@ static int make_domains(const struct brio_extent *e, struct brio_owner *owners)
             hi -= hi % e->align;
         if (hi <= lo)
             continue;
-        owners[count++] =
-            (struct brio_owner){.rank = (int)((int64_t)i * e->nranks / n), .lo = lo, .hi = hi};
+        owners[count++] = (struct brio_owner){.rank = (int)((int64_t)i * e->nranks / n),
+                                              .lo = lo,
+                                              .hi = hi,
+                                              .last = e->nranks - 1};
         lo = hi;
     }
     return count;
