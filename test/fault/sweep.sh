@@ -7,4 +7,4 @@ set -u
 ranks=$1
 shift
 . "$BRIO_SOURCE/test/fault/lib.sh"
-TORTURE_SECONDS=${TORTURE_SECONDS:-50} torture "${BRIO_TEST_LIMIT:-110}" "$@"
+TORTURE_SECONDS=${TORTURE_SECONDS:-40} torture "${BRIO_TEST_LIMIT:-110}" "$@"

@@ -9,7 +9,8 @@
  *   BRIO_FAULT_LOG   a file to which one line is added for every fault; else stderr
  *
  * A program may also arm it by itself, found with dlsym: brio_fault_arm. The names are those
- * in the table; malloc stands for the whole family, open for openat too, and so on. */
+ * in the table; malloc stands for the whole family, fsync for fdatasync too; of fcntl only
+ * locks count. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +114,8 @@ static int look_for_brio(struct dl_phdr_info *object, size_t size, void *arg)
 {
     (void)size, (void)arg;
     const char *slash = strrchr(object->dlpi_name, '/');
-    if (strncmp(slash ? slash + 1 : object->dlpi_name, "libbrio", 7) != 0)
+    const char *name = slash ? slash + 1 : object->dlpi_name;
+    if (strncmp(name, "libbrio-openmpi.", 16) != 0 && strncmp(name, "libbrio-mpich.", 14) != 0)
         return 0;
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
@@ -406,7 +408,9 @@ SHOWN int fcntl(int fd, int command, ...)
     va_start(args, command);
     void *arg = va_arg(args, void *);
     va_end(args);
-    return strike(FCNTL, CALLER) == FAIL ? -1 : real(fd, command, arg);
+    bool locks = command == F_OFD_SETLK || command == F_OFD_SETLKW || command == F_SETLK ||
+                 command == F_SETLKW;
+    return locks && strike(FCNTL, CALLER) == FAIL ? -1 : real(fd, command, arg);
 }
 
 SHOWN int ftruncate(int fd, off_t n)
