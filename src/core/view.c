@@ -10,18 +10,10 @@
 #include "core/op.h"
 #include "type/flatten.h"
 
-static bool is_named(MPI_Datatype type)
-{
-    int ni, na, nd, combiner;
-    PMPI_Type_get_envelope(type, &ni, &na, &nd, &combiner);
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
-}
-
 /* Named types are everybody's; of others we keep a duplicate. */
 static BRIO_ERR keep_type(MPI_Datatype type, MPI_Datatype *out)
 {
-    if (is_named(type)) {
+    if (brio_type_is_named(type)) {
         *out = type;
         return BRIO_OK;
     }
@@ -33,7 +25,7 @@ static BRIO_ERR keep_type(MPI_Datatype type, MPI_Datatype *out)
 /* What a kept type was duplicated from: for the user it has the envelope of his own. */
 static BRIO_ERR hand_out(MPI_Datatype kept, MPI_Datatype *out)
 {
-    if (is_named(kept)) {
+    if (brio_type_is_named(kept)) {
         *out = kept;
         return BRIO_OK;
     }
@@ -44,7 +36,7 @@ static BRIO_ERR hand_out(MPI_Datatype kept, MPI_Datatype *out)
 
 static void free_type(MPI_Datatype *type)
 {
-    if (*type != MPI_DATATYPE_NULL && !is_named(*type))
+    if (*type != MPI_DATATYPE_NULL && !brio_type_is_named(*type))
         PMPI_Type_free(type);
     *type = MPI_DATATYPE_NULL;
 }
