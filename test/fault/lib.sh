@@ -9,7 +9,7 @@ test=$BRIO_SOURCE/test
 export UCX_MEM_MMAP_HOOK_MODE=none # or it would put itself in front of the shim's mmap
 "$cc" -std=gnu17 -O2 -g -D_GNU_SOURCE -fvisibility=hidden -shared -fPIC -pthread \
     "$test/shim/fault.c" -o libfault.so -ldl &&
-    "$cc" -std=gnu17 -O1 -g -D_GNU_SOURCE -I"$test" "$test"/fault/torture_*.c \
+    "$cc" -std=gnu17 -O1 -g -D_GNU_SOURCE -I"$test" "$test"/fault/sweep_*.c \
         -o torture -ldl || exit 1
 
 # torture SECONDS ARGS...: the program on $ranks ranks, with Brio and the shim

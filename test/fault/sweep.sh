@@ -1,7 +1,7 @@
 #!/bin/bash
 # The n-th call of a function fails, is short or is late on one rank, for n = 1, 2, ... until
 # there is no such call: every rank returns, collectives agree, nothing is claimed that is not
-# in the file, and afterwards everything works. See torture_prog.c; arguments after the number
+# in the file, and afterwards everything works. See sweep_prog.c; arguments after the number
 # of ranks are functions to go through.
 set -u
 ranks=$1
