@@ -204,7 +204,7 @@ static void fill_words(struct engine *e)
     brio_off lo, hi;
     brio_map_bounds(io->file, io->pos, io->bytes, &lo, &hi);
     w[UNFIT] = !io->file->monotone;
-    w[FINE] = is_fine(io);
+    w[FINE] = e->env.team->nranks > 1 && is_fine(io);
     w[LOW] = ~(lo + io->base);
     w[HIGH] = hi + io->base;
     w[MOST] = io->bytes;

@@ -11,7 +11,7 @@ static int query(const struct brio_facts *facts, const void *conf)
     const struct brio_coll_conf *c = conf;
     if (facts->atomic)
         return -1;
-    if (facts->nranks < 2 || !c->buffering)
+    if (!c->buffering)
         return 0;
     return facts->layout.nservers > 1 ? 60 : 15;
 }

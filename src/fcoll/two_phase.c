@@ -8,7 +8,7 @@ static int query(const struct brio_facts *facts, const void *conf)
     const struct brio_coll_conf *c = conf;
     if (facts->atomic)
         return -1;
-    return facts->nranks > 1 && c->buffering ? 50 : 0;
+    return c->buffering ? 50 : 0;
 }
 
 static int make_domains(const struct brio_extent *e, struct brio_owner *owners)
