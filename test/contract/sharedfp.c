@@ -1,0 +1,187 @@
+/* The contract of sharedfp: fetch and add, on one rank, by several threads, in several files
+ * at one time, and nothing left behind. */
+#include <dirent.h>
+#include <pthread.h>
+
+#include "comm/page.h"
+#include "contract.h"
+#include "sharedfp/attend.h"
+#include "sharedfp/sharedfp.h"
+
+/* A pointer of the module under test, with what core gives it. */
+struct pointer {
+    const struct brio_sharedfp *module;
+    struct brio_page_ref page;
+    void *conf, *self;
+};
+
+static int begin(struct pointer *p, const struct brio_module *module, brio_off start)
+{
+    struct brio_sharedfp_env env = {
+        .comm = MPI_COMM_SELF, .path = file_name("data"), .start = start};
+    p->module = (const struct brio_sharedfp *)module;
+    p->conf = make_conf(module, NULL);
+    enum brio_err err = brio_page_take(&p->page, &env.slot);
+    if (!err)
+        err = p->module->open(&env, p->conf, &p->self);
+    CHECK(err == BRIO_OK, "%s", brio_err_text());
+    return err == BRIO_OK;
+}
+
+static void end(struct pointer *p)
+{
+    p->module->close(p->self);
+    brio_page_give(&p->page);
+    free(p->conf);
+}
+
+static brio_off add(struct pointer *p, brio_off n)
+{
+    brio_off old = -1;
+    enum brio_err err = p->module->add(p->self, n, &old);
+    CHECK(err == BRIO_OK, "%s", brio_err_text());
+    return old;
+}
+
+static void expect_add(struct pointer *p, brio_off n, brio_off want)
+{
+    brio_off old = add(p, n);
+    CHECK(old == want, "add %lld at %lld, not %lld", (long long)n, (long long)old,
+          (long long)want);
+}
+
+static void number_on(const struct brio_module *module)
+{
+    struct pointer p;
+    if (!begin(&p, module, 5))
+        return;
+    expect_add(&p, 0, 5);
+    expect_add(&p, 3, 5);
+    expect_add(&p, (brio_off)1 << 40, 8);
+    expect_add(&p, 0, 8 + ((brio_off)1 << 40));
+    CHECK(p.module->set(p.self, 17) == BRIO_OK, "%s", brio_err_text());
+    expect_add(&p, 1, 17);
+    CHECK(p.module->set(p.self, 0) == BRIO_OK, "%s", brio_err_text());
+    expect_add(&p, 0, 0);
+    end(&p);
+}
+
+static void adds_and_sets(void)
+{
+    each_module(BRIO_SHAREDFP, ".", number_on);
+}
+
+/* The same name three times: three pointers. */
+static void separate_on(const struct brio_module *module)
+{
+    struct pointer p[3];
+    for (int i = 0; i < 3; i++)
+        if (!begin(&p[i], module, 100 * i))
+            return;
+    for (int turn = 0; turn < 10; turn++)
+        for (int i = 0; i < 3; i++)
+            expect_add(&p[i], i + 1, 100 * i + turn * (i + 1));
+    for (int i = 0; i < 3; i++)
+        end(&p[i]);
+}
+
+static void pointers_are_separate(void)
+{
+    each_module(BRIO_SHAREDFP, ".", separate_on);
+}
+
+enum {
+    THREADS = 4,
+    TURNS = 500
+};
+static struct pointer shared;
+
+static void *add_often(void *arg)
+{
+    brio_off *got = arg;
+    for (int i = 0; i < TURNS; i++)
+        if (shared.module->add(shared.self, 1, &got[i]))
+            got[i] = -1;
+    return NULL;
+}
+
+/* Every number goes to exactly one thread, and rises along each. */
+static void threads_on(const struct brio_module *module)
+{
+    static brio_off got[THREADS][TURNS];
+    static int seen[THREADS * TURNS];
+    pthread_t thread[THREADS];
+    if (!begin(&shared, module, 0))
+        return;
+    memset(seen, 0, sizeof seen);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&thread[i], NULL, add_often, got[i]);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    end(&shared);
+    for (int i = 0; i < THREADS; i++)
+        for (int j = 0; j < TURNS; j++) {
+            brio_off at = got[i][j];
+            REQUIRE(at >= 0 && at < THREADS * TURNS, "got %lld", (long long)at);
+            CHECK(seen[at]++ == 0, "%lld came twice", (long long)at);
+            CHECK(j == 0 || at > got[i][j - 1], "%lld after %lld", (long long)at,
+                  (long long)got[i][j - 1]);
+        }
+}
+
+static void threads_share_a_pointer(void)
+{
+    int level;
+    MPI_Query_thread(&level);
+    if (level < MPI_THREAD_MULTIPLE)
+        SKIP("the MPI grants no MPI_THREAD_MULTIPLE");
+    each_module(BRIO_SHAREDFP, ".", threads_on);
+}
+
+static int entries(void)
+{
+    const char *dir = getenv("BRIO_TEST_DIR");
+    int n = 0;
+    DIR *d = opendir(dir ? dir : ".");
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+static void traces_on(const struct brio_module *module)
+{
+    struct pointer p;
+    int before = entries();
+    if (!begin(&p, module, 9))
+        return;
+    CHECK(entries() == before, "%s touches the directory before it is used", module->name);
+    end(&p);
+    if (!begin(&p, module, 9))
+        return;
+    expect_add(&p, 1, 9);
+    end(&p);
+    CHECK(entries() == before, "%s leaves something behind", module->name);
+}
+
+static void nothing_is_left(void)
+{
+    each_module(BRIO_SHAREDFP, ".", traces_on);
+}
+
+static const struct test_case cases[] = {TEST(adds_and_sets),
+                                         TEST(pointers_are_separate),
+                                         TEST(threads_share_a_pointer),
+                                         TEST(nothing_is_left),
+                                         {0}};
+
+int main(int argc, char **argv)
+{
+    int level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    int code = test_main(argc, argv, cases);
+    brio_attend_finalize();
+    MPI_Finalize();
+    return code;
+}
