@@ -1,0 +1,296 @@
+/* Collective accesses beside something else: a writer in their gaps, other files, other
+ * views, ranks that come late or are busy elsewhere. Every fcoll module. */
+#include "coll_modules.h"
+
+enum {
+    BLOCK = 24,
+    NBLOCKS = 300,
+    BYTES = BLOCK * NBLOCKS,
+    ROUNDS = 12
+};
+
+static void each_module(void (*body)(const struct coll_setup *setup))
+{
+    for (int m = 0; m < coll_count && test_failed < 5; m++) {
+        struct coll_setup setup = {.module = coll_name[m], .nodes = 1, .buffer = 4096};
+        int before = test_failed;
+        body(&setup);
+        if (test_failed > before)
+            fprintf(stderr, "  rank %d: %s\n", test_rank, coll_text(&setup));
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+static unsigned char value_at(int rank, int i, int generation)
+{
+    return (unsigned char)((rank * 31 + i * 7 + generation * 83) % 251);
+}
+
+static void fill(unsigned char *buf, int rank, int generation)
+{
+    for (int i = 0; i < BYTES; i++)
+        buf[i] = value_at(rank, i, generation);
+}
+
+static int same(const unsigned char *buf, int rank, int generation)
+{
+    for (int i = 0; i < BYTES; i++)
+        if (buf[i] != value_at(rank, i, generation))
+            return 0;
+    return 1;
+}
+
+/* Blocks in turn, `turn` of them, this rank's being number `mine`. */
+static void deal_view(MPI_File fh, int mine, int turn)
+{
+    MPI_Datatype vector;
+    MPI_Type_vector(NBLOCKS, BLOCK, BLOCK * turn, MPI_BYTE, &vector);
+    MPI_Type_commit(&vector);
+    OK(MPI_File_set_view(fh, (MPI_Offset)mine * BLOCK, MPI_BYTE, vector, "native",
+                         MPI_INFO_NULL));
+    MPI_Type_free(&vector);
+}
+
+/* The blocks of `rank` among `turn`, as they are in the file. */
+static void check_blocks(const char *path, int rank, int turn, int generation)
+{
+    static unsigned char got[BYTES];
+    size_t size = (size_t)turn * BYTES;
+    unsigned char *all = malloc(size);
+    if (!all)
+        abort();
+    load_file(path, 0, all, size);
+    for (int i = 0; i < NBLOCKS; i++)
+        memcpy(got + (size_t)i * BLOCK, all + ((size_t)i * (size_t)turn + (size_t)rank) * BLOCK,
+               BLOCK);
+    CHECK(same(got, rank, generation), "blocks of %d are not those of generation %d", rank,
+          generation);
+    free(all);
+}
+
+/* ---- A writer in the gaps ------------------------------------------------------------- */
+
+/* Every second block is the collective's; those between are written by the same ranks,
+ * independently, through another handle, while it is under way. Neither may undo what the
+ * other did. */
+static void gaps(const struct coll_setup *setup)
+{
+    static unsigned char mine[BYTES], other[BYTES];
+    int turn = 2 * test_nranks, second = 2 * test_rank + 1;
+    MPI_File fh = coll_open(setup), alone = MPI_FILE_NULL;
+    OK(MPI_File_open(MPI_COMM_SELF, test_file(), MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL,
+                     &alone));
+    deal_view(fh, 2 * test_rank, turn);
+    deal_view(alone, second, turn);
+    for (int g = 0; g < ROUNDS && test_failed == 0; g++) {
+        fill(mine, 2 * test_rank, g);
+        fill(other, second, g);
+        OK(MPI_File_write_at_all_begin(fh, 0, mine, BYTES, MPI_BYTE));
+        for (int i = 0; i < BYTES; i += BYTES / 6)
+            OK(MPI_File_write_at(alone, i, other + i, BYTES / 6, MPI_BYTE, MPI_STATUS_IGNORE));
+        OK(MPI_File_write_at_all_end(fh, mine, MPI_STATUS_IGNORE));
+        MPI_Barrier(MPI_COMM_WORLD);
+        check_blocks(test_file(), 2 * test_rank, turn, g);
+        check_blocks(test_file(), second, turn, g);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    OK(MPI_File_close(&alone));
+    OK(MPI_File_close(&fh));
+}
+
+static void writer_in_the_gaps(void)
+{
+    each_module(gaps);
+}
+
+/* ---- Several files, and several views of one ------------------------------------------- */
+
+/* Two files, begun in the same order and completed in different ones. */
+static void two(const struct coll_setup *setup)
+{
+    static unsigned char buf[2][BYTES], back[2][BYTES];
+    char saved[sizeof test_path];
+    MPI_File fh[2];
+    MPI_Request req[2];
+    MPI_Status st[2];
+    snprintf(saved, sizeof saved, "%s", test_path);
+    fh[0] = coll_open(setup);
+    snprintf(test_path, sizeof test_path, "%.500s.two", saved);
+    fh[1] = coll_open(setup);
+    for (int f = 0; f < 2; f++)
+        deal_view(fh[f], test_rank, test_nranks);
+    for (int g = 0; g < ROUNDS; g++) {
+        for (int f = 0; f < 2; f++) {
+            fill(buf[f], test_rank, 2 * g + f);
+            OK(MPI_File_iwrite_at_all(fh[f], 0, buf[f], BYTES, MPI_BYTE, &req[f]));
+        }
+        int first = (test_rank + g) % 2;
+        OK(MPI_Wait(&req[first], MPI_STATUS_IGNORE));
+        OK(MPI_Wait(&req[!first], MPI_STATUS_IGNORE));
+        for (int f = 0; f < 2; f++)
+            OK(MPI_File_iread_at_all(fh[f], 0, back[f], BYTES, MPI_BYTE, &req[f]));
+        OK(MPI_Waitall(2, req, st));
+        for (int f = 0; f < 2; f++)
+            CHECK(same(back[f], test_rank, 2 * g + f), "file %d round %d", f, g);
+    }
+    for (int f = 0; f < 2; f++)
+        OK(MPI_File_close(&fh[f]));
+    if (test_rank == 0)
+        unlink(test_path);
+    snprintf(test_path, sizeof test_path, "%s", saved);
+}
+
+static void two_files_at_once(void)
+{
+    each_module(two);
+}
+
+/* Views, numbers of owners and sizes of buffers in turn on one handle: what one access left
+ * in shared memory means nothing to the next. */
+static void turns(const struct coll_setup *setup)
+{
+    static const char *const buffers[] = {"512", "65536", "1", "4096", "1000000", "64"};
+    static unsigned char buf[BYTES], back[BYTES];
+    MPI_File fh = coll_open(setup);
+    for (int g = 0; g < ROUNDS; g++) {
+        MPI_Info info;
+        char owners[16];
+        int mine = (test_rank + g) % test_nranks, n = g % 6 == 2 ? BLOCK * 5 : BYTES;
+        snprintf(owners, sizeof owners, "%d", 1 + g % test_nranks);
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "cb_buffer_size", buffers[g % 6]);
+        MPI_Info_set(info, "cb_nodes", owners);
+        OK(MPI_File_set_info(fh, info));
+        MPI_Info_free(&info);
+        deal_view(fh, mine, test_nranks + g % 3);
+        fill(buf, test_rank, g);
+        OK(MPI_File_write_at_all(fh, 0, buf, n, MPI_BYTE, MPI_STATUS_IGNORE));
+        memset(back, 0xEE, BYTES);
+        OK(MPI_File_read_at_all(fh, 0, back, n, MPI_BYTE, MPI_STATUS_IGNORE));
+        CHECK(memcmp(buf, back, (size_t)n) == 0, "round %d", g);
+    }
+    OK(MPI_File_close(&fh));
+}
+
+static void views_in_turn(void)
+{
+    each_module(turns);
+}
+
+/* ---- Ranks that are not there ----------------------------------------------------------- */
+
+/* One rank comes late to each call, another one each time; nobody may go on with old data. */
+static void late(const struct coll_setup *setup)
+{
+    static unsigned char buf[BYTES], back[BYTES];
+    MPI_File fh = coll_open(setup);
+    deal_view(fh, test_rank, test_nranks);
+    for (int g = 0; g < ROUNDS; g++) {
+        if (g % test_nranks == test_rank)
+            usleep(3000);
+        fill(buf, test_rank, g);
+        OK(MPI_File_write_at_all(fh, 0, buf, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        if ((g + 1) % test_nranks == test_rank)
+            usleep(3000);
+        OK(MPI_File_read_at_all(fh, 0, back, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        CHECK(same(back, test_rank, g), "round %d", g);
+    }
+    OK(MPI_File_close(&fh));
+}
+
+static void late_ranks(void)
+{
+    each_module(late);
+}
+
+/* Rank 0 completes a nonblocking access before it comes to a blocking one on another file,
+ * in which all others wait meanwhile: they must help it along from there. */
+static void elsewhere(const struct coll_setup *setup)
+{
+    static unsigned char buf[BYTES], more[BYTES];
+    char saved[sizeof test_path];
+    MPI_Request req;
+    snprintf(saved, sizeof saved, "%s", test_path);
+    MPI_File fh = coll_open(setup);
+    snprintf(test_path, sizeof test_path, "%.500s.two", saved);
+    MPI_File other = coll_open(setup);
+    deal_view(fh, test_rank, test_nranks);
+    deal_view(other, test_rank, test_nranks);
+    for (int g = 0; g < 3; g++) {
+        fill(buf, test_rank, g);
+        fill(more, test_rank, g + 1);
+        OK(MPI_File_iwrite_at_all(fh, 0, buf, BYTES, MPI_BYTE, &req));
+        if (test_rank == 0)
+            OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
+        OK(MPI_File_write_at_all(other, 0, more, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        if (test_rank != 0)
+            OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
+        MPI_Barrier(MPI_COMM_WORLD);
+        check_blocks(saved, test_rank, test_nranks, g);
+        check_blocks(test_path, test_rank, test_nranks, g + 1);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    OK(MPI_File_close(&fh));
+    OK(MPI_File_close(&other));
+    if (test_rank == 0)
+        unlink(test_path);
+    snprintf(test_path, sizeof test_path, "%s", saved);
+}
+
+static void waiting_in_another_file(void)
+{
+    each_module(elsewhere);
+}
+
+/* Two halves of the ranks, each with a file of its own, at the same time. */
+static void halves(const struct coll_setup *setup)
+{
+    static unsigned char buf[BYTES], back[BYTES];
+    char path[600];
+    MPI_Comm half;
+    MPI_File fh;
+    MPI_Info info;
+    int rank, n;
+    MPI_Comm_split(MPI_COMM_WORLD, test_rank % 2, -test_rank, &half);
+    MPI_Comm_rank(half, &rank);
+    MPI_Comm_size(half, &n);
+    snprintf(path, sizeof path, "%s.%d", test_file(), test_rank % 2);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "fcoll", setup->module);
+    MPI_Info_set(info, "cb_buffer_size", "4096");
+    OK(MPI_File_open(half, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE,
+                     info, &fh));
+    MPI_Info_free(&info);
+    deal_view(fh, rank, n);
+    for (int g = 0; g < ROUNDS; g++) {
+        fill(buf, test_rank, g);
+        OK(MPI_File_write_all(fh, buf, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        OK(MPI_File_read_at_all(fh, (MPI_Offset)g * BYTES, back, BYTES, MPI_BYTE,
+                                MPI_STATUS_IGNORE));
+        CHECK(same(back, test_rank, g), "round %d", g);
+    }
+    OK(MPI_File_close(&fh));
+    MPI_Comm_free(&half);
+}
+
+static void halves_of_the_ranks(void)
+{
+    each_module(halves);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {TEST(writer_in_the_gaps),
+                                             TEST(two_files_at_once),
+                                             TEST(views_in_turn),
+                                             TEST(late_ranks),
+                                             TEST(waiting_in_another_file),
+                                             TEST(halves_of_the_ranks),
+                                             {0}};
+    MPI_Init(&argc, &argv);
+    coll_list();
+    int code = test_main_mpi(argc, argv, cases);
+    coll_forget();
+    MPI_Finalize();
+    return code;
+}
