@@ -60,19 +60,23 @@ static void given_at_open(void)
     MPI_Info info = info_of("cb_buffer_size", "1048576");
     MPI_Info_set(info, "cb_nodes", "1");
     MPI_Info_set(info, "striping_unit", "65536");
-    MPI_Info_set(info, "collective_buffering", "false");
     MPI_Info_set(info, "access_style", "write_once,sequential");
     MPI_File fh = open_with(info);
     MPI_Info_free(&info); /* not needed any more */
     CHECK(number_of(fh, "cb_buffer_size") == 1048576, "%lld", number_of(fh, "cb_buffer_size"));
     CHECK(number_of(fh, "cb_nodes") == 1, "%lld", number_of(fh, "cb_nodes"));
     CHECK(number_of(fh, "striping_unit") == 65536, "%lld", number_of(fh, "striping_unit"));
-    CHECK(says(fh, "collective_buffering", "false"), "collective_buffering");
     CHECK(says(fh, "access_style", "write_once,sequential"), "access_style");
+    OK(MPI_File_close(&fh));
+    info = info_of("collective_buffering", "false");
+    fh = open_with(info);
+    MPI_Info_free(&info);
+    CHECK(says(fh, "collective_buffering", "false"), "collective_buffering");
     OK(MPI_File_close(&fh));
 }
 
-/* set_info and the info of set_view replace single values, the others stay. */
+/* set_info and the info of set_view replace single values, the others stay. Those for
+ * collective accesses are in force with the next view at the latest. */
 static void changed_later(void)
 {
     MPI_Info info = info_of("cb_buffer_size", "1048576");
@@ -82,6 +86,7 @@ static void changed_later(void)
     info = info_of("cb_buffer_size", "2097152");
     OK(MPI_File_set_info(fh, info));
     MPI_Info_free(&info);
+    OK(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
     CHECK(number_of(fh, "cb_buffer_size") == 2097152, "%lld", number_of(fh, "cb_buffer_size"));
     CHECK(number_of(fh, "cb_nodes") == 1, "%lld", number_of(fh, "cb_nodes"));
     info = info_of("cb_buffer_size", "4194304");

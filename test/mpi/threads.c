@@ -154,6 +154,7 @@ static void *whole_life(void *arg)
                              MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE,
                              MPI_INFO_NULL, &fh);
         if (bad) {
+            fprintf(stderr, "round %d: open: %s\n", r, error_text(bad));
             failures[t->id]++;
             return NULL;
         }
@@ -164,6 +165,8 @@ static void *whole_life(void *arg)
         bad |= memcmp(got, data, sizeof got) != 0;
         bad |= MPI_File_write_ordered(fh, data, 1, MPI_INT, MPI_STATUS_IGNORE);
         bad |= MPI_File_close(&fh);
+        if (bad)
+            fprintf(stderr, "round %d: %s\n", r, error_text(bad));
         failures[t->id] += bad != 0;
     }
     return NULL;
