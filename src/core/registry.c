@@ -14,7 +14,7 @@ static const struct brio_module *const cache[] = {&brio_cache_none.base, NULL};
 static const struct brio_module *const fcache[] = {&brio_fcache_none.base, NULL};
 static const struct brio_module *const fcoll[] = {
     &brio_fcoll_individual.base, &brio_fcoll_two_phase.base, &brio_fcoll_dynamic.base,
-    &brio_fcoll_ioserver.base, NULL};
+    &brio_fcoll_ioserver.base,   &brio_fcoll_static.base,    NULL};
 static const struct brio_module *const sharedfp[] = {
     &brio_sharedfp_sm.base, &brio_sharedfp_rma.base, &brio_sharedfp_lockedfile.base, NULL};
 

@@ -102,6 +102,8 @@ BRIO_ERR brio_engine_open(const struct brio_coll_env *env, const struct brio_col
         err = brio_calloc((size_t)env->team->nranks, sizeof *e->rounds.next,
                           (void **)&e->rounds.next);
     if (!err)
+        err = brio_map_bytes(1, &e->rounds.flat);
+    if (!err)
         err = brio_calloc((size_t)env->team->nranks, sizeof *e->rounds.keepers,
                           (void **)&e->rounds.keepers);
     if (err) {
@@ -124,6 +126,7 @@ void brio_engine_close(void *self)
     if (e->direct)
         brio_fcoll_individual.close(e->direct);
     brio_rounds_release(&e->rounds);
+    brio_map_unref(e->rounds.flat);
     free(e->rounds.keepers);
     free(e->rounds.next);
     free(e);
@@ -244,7 +247,8 @@ static void measure(struct engine *e, enum brio_wait how)
     brio_off most = plan->window;
     for (int a = 0; a < plan->nowners; a++)
         for (size_t k = 0; k < plan->owners[a].nwindows; k++)
-            if (crew->crew_of[plan->owners[a].rank] != crew->mine)
+            if (crew->crew_of[plan->owners[a].rank] != crew->mine ||
+                plan->owners[a].segment > 0)
                 most = brio_max(most, plan->owners[a].windows[k].box_bytes);
     e->stage = MEASURING;
     e->reduce.n = 1;

@@ -36,5 +36,6 @@ extern const struct brio_fcoll brio_fcoll_individual;
 extern const struct brio_fcoll brio_fcoll_two_phase;
 extern const struct brio_fcoll brio_fcoll_dynamic;
 extern const struct brio_fcoll brio_fcoll_ioserver;
+extern const struct brio_fcoll brio_fcoll_static;
 
 #endif

@@ -115,11 +115,10 @@ static BRIO_ERR read_patterns(struct brio_inspect *in)
     return err;
 }
 
-/* What all ranks together touch, and the windows over it. */
+/* What all ranks together touch. */
 static BRIO_ERR unite(struct brio_inspect *in)
 {
     struct brio_plan *plan = in->plan;
-    struct brio_owner *owner = &plan->owners[plan->own];
     struct brio_map **some;
     size_t count = 0;
     enum brio_err err = brio_calloc((size_t)plan->nranks, sizeof *some, (void **)&some);
@@ -130,11 +129,34 @@ static BRIO_ERR unite(struct brio_inspect *in)
             some[count++] = plan->sources[r];
     err = brio_merge(count, some, MAX_PIECES, &plan->touched);
     free(some);
-    if (!err)
-        err = brio_windows_make(plan->touched, plan->window, in->extent.align, owner);
+    return err;
+}
+
+/* How rank r takes part in window k. */
+static struct brio_window describe(const struct brio_inspect *in, int r, size_t k)
+{
+    const struct brio_plan *plan = in->plan;
+    struct brio_window w = plan->owners[plan->own].windows[k];
+    int crew = in->crew->crew_of[r];
+    w.box_at = brio_plan_share(plan, in->crew, crew, r, k, NULL);
+    w.box_bytes = brio_plan_share(plan, in->crew, crew, plan->nranks, k, &w.nsources);
+    return w;
+}
+
+static BRIO_ERR make_windows(struct brio_inspect *in)
+{
+    struct brio_plan *plan = in->plan;
+    struct brio_owner *owner = &plan->owners[plan->own];
+    enum brio_err err;
+    if (owner->segment > 0) {
+        err = brio_windows_segment(plan->sources, plan->nranks, owner);
+    } else {
+        err = unite(in);
+        if (!err)
+            err = brio_windows_make(plan->touched, plan->window, in->extent.align, owner);
+    }
     for (size_t k = 0; !err && k < owner->nwindows; k++)
-        brio_plan_share(plan, in->crew, in->crew->mine, &owner->windows[k],
-                        &owner->windows[k].nsources);
+        owner->windows[k] = describe(in, in->team->rank, k);
     return err;
 }
 
@@ -142,25 +164,16 @@ enum {
     WINDOW_WORDS = 5
 };
 
-/* The windows, as rank r must know them: where its data goes in its crew's box. */
-static void describe(const struct brio_inspect *in, int r, int64_t *at)
+static void write_letter(const struct brio_inspect *in, int r, int64_t *at)
 {
-    const struct brio_plan *plan = in->plan;
-    const struct brio_owner *owner = &plan->owners[plan->own];
-    int crew = in->crew->crew_of[r];
-    for (size_t k = 0; k < owner->nwindows; k++) {
-        const struct brio_window *w = &owner->windows[k];
-        brio_off before = 0;
-        int n = 0;
-        for (int q = 0; q < r; q++)
-            if (plan->sources[q] && in->crew->crew_of[q] == crew)
-                before += brio_cut_below(plan->sources[q], w->hi) -
-                          brio_cut_below(plan->sources[q], w->lo);
-        *at++ = w->lo;
-        *at++ = w->hi;
-        *at++ = before;
-        *at++ = brio_plan_share(plan, in->crew, crew, w, &n);
-        *at++ = n;
+    const struct brio_owner *owner = &in->plan->owners[in->plan->own];
+    for (size_t k = 0; k < owner->nwindows; k++, at += WINDOW_WORDS) {
+        struct brio_window w = describe(in, r, k);
+        at[0] = w.lo;
+        at[1] = w.hi;
+        at[2] = w.box_at;
+        at[3] = w.box_bytes;
+        at[4] = w.nsources;
     }
 }
 
@@ -181,7 +194,7 @@ static BRIO_ERR write_windows(struct brio_inspect *in)
         int64_t *at = brio_mail_put(&in->mail, r, WINDOW_WORDS * owner->nwindows);
         if (!at)
             return in->mail.err;
-        describe(in, r, at);
+        write_letter(in, r, at);
     }
     return BRIO_OK;
 }
@@ -190,7 +203,7 @@ static BRIO_ERR serve(struct brio_inspect *in)
 {
     enum brio_err err = read_patterns(in);
     if (!err)
-        err = unite(in);
+        err = make_windows(in);
     if (!err)
         err = write_windows(in);
     return err;

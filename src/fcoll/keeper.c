@@ -30,8 +30,7 @@ static bool arrived(MPI_Request *req)
  * crew's part of one window. */
 static int message_bytes(const struct brio_rounds *r, const struct brio_post *post, size_t k)
 {
-    const struct brio_window *w = &r->plan->owners[r->plan->own].windows[k];
-    brio_off bytes = brio_plan_share(r->plan, r->crew, post->crew, w, NULL);
+    brio_off bytes = brio_plan_share(r->plan, r->crew, post->crew, r->plan->nranks, k, NULL);
     return bytes > 0 ? (int)(bytes + BRIO_BOX_HEAD) : 0;
 }
 
@@ -50,15 +49,18 @@ static void expect(struct brio_rounds *r, size_t k)
 static void move_boxes(struct brio_rounds *r, size_t k)
 {
     const struct brio_plan *plan = r->plan;
-    const struct brio_window *w = &plan->owners[plan->own].windows[k];
+    const struct brio_owner *owner = &plan->owners[plan->own];
     void *base = (void *)brio_rounds_origin(r, plan->own, k);
+    if (owner->segment > 0)
+        return; /* accessed where they lie */
     for (int i = 0; i < r->nposts; i++) {
         char *at = ((struct brio_box *)(void *)r->posts[i].box[k % BRIO_BUFFERS])->data;
         for (int rank = 0; rank < r->team->nranks; rank++) {
             const struct brio_map *map = plan->sources[rank];
+            brio_off from, to;
             if (!map || r->crew->crew_of[rank] != r->posts[i].crew)
                 continue;
-            brio_off from = brio_cut_below(map, w->lo), to = brio_cut_below(map, w->hi);
+            brio_window_part(owner, k, map, &from, &to);
             if (from == to)
                 continue;
             if (r->io->dir == BRIO_WRITE)
@@ -72,8 +74,6 @@ static void move_boxes(struct brio_rounds *r, size_t k)
 
 static void send_boxes(struct brio_rounds *r, size_t k, brio_off valid)
 {
-    if (r->nposts == 0)
-        return;
     move_boxes(r, k);
     for (int i = 0; i < r->nposts; i++) {
         struct brio_post *post = &r->posts[i];
@@ -114,46 +114,102 @@ static struct brio_io window_io(const struct brio_rounds *r, size_t k)
     };
 }
 
-/* Where the data of window k ends after its access; and what went wrong. */
-static brio_off note_result(struct brio_rounds *r, size_t k)
+/* The segment of one rank in window k: packed, in the crew's buffer or in a box. */
+static struct brio_io segment_io(const struct brio_rounds *r, size_t k, int rank)
 {
     const struct brio_plan *plan = r->plan;
-    struct brio_io io = window_io(r, k);
+    int crew = r->crew->crew_of[rank];
+    char *box = brio_rounds_buffer(r, plan->own, k);
+    for (int i = 0; i < r->nposts; i++)
+        if (r->posts[i].crew == crew)
+            box = r->posts[i].box[k % BRIO_BUFFERS];
+    brio_off from, to;
+    brio_window_part(&plan->owners[plan->own], k, plan->sources[rank], &from, &to);
+    return (struct brio_io){
+        .dir = r->io->dir,
+        .file = plan->sources[rank],
+        .base = r->shift,
+        .pos = from,
+        .mem = r->flat,
+        .buf = ((struct brio_box *)(void *)box)->data +
+               brio_plan_share(plan, r->crew, crew, rank, k, NULL),
+        .bytes = to - from,
+    };
+}
+
+/* The next access of window k that has any bytes; false if there is none. */
+static bool next_access(const struct brio_rounds *r, struct brio_keeper *keeper,
+                        struct brio_io *out)
+{
+    if (owner_of(r, keeper)->segment == 0) {
+        *out = window_io(r, keeper->window);
+        return keeper->part == 0;
+    }
+    for (; keeper->part < r->plan->nranks; keeper->part++) {
+        if (!r->plan->sources[keeper->part])
+            continue;
+        *out = segment_io(r, keeper->window, keeper->part);
+        if (out->bytes > 0)
+            return true;
+    }
+    return false;
+}
+
+/* What an access moved: where data ends, and what went wrong. */
+static void note_result(struct brio_rounds *r, struct brio_keeper *keeper,
+                        const struct brio_io *io)
+{
     const struct brio_result *result = &r->ticket.result;
-    brio_off end = plan->owners[plan->own].windows[k].hi;
-    if (result->bytes < io.bytes)
-        end = brio_map_offset(plan->touched, io.pos + result->bytes);
+    if (result->bytes < io->bytes)
+        keeper->valid =
+            brio_min(keeper->valid, brio_map_offset(io->file, io->pos + result->bytes));
     if (result->err && !r->err) {
         r->err = result->err;
         memcpy(r->text, r->ticket.text, sizeof r->text);
-        r->bad = end;
     }
-    return end;
+    if (r->err)
+        r->bad = brio_min(r->bad, keeper->valid);
 }
 
-/* True when window k has been accessed; after a failure windows are only passed on. */
-static bool access_file(struct brio_rounds *r, struct brio_keeper *keeper, enum brio_wait how,
-                        brio_off *valid)
+/* Everything of window k; after a failure it is only passed on. */
+static bool access_all(struct brio_rounds *r, struct brio_keeper *keeper, enum brio_wait how)
+{
+    struct brio_io io;
+    while (next_access(r, keeper, &io)) {
+        if (!keeper->busy) {
+            keeper->busy = true;
+            r->ticket = (struct brio_ticket){.done = false};
+            if (r->err)
+                r->ticket.done = true;
+            else
+                r->lane->ops->submit(r->lane->self, &io, how, &r->ticket);
+        }
+        if (!r->ticket.done)
+            r->lane->ops->reap(r->lane->self, &r->ticket, how);
+        if (!r->ticket.done)
+            return false;
+        note_result(r, keeper, &io);
+        keeper->busy = false;
+        keeper->part++;
+    }
+    return true;
+}
+
+/* True when window k has been accessed, and what other crews have to do with it is done. */
+static bool access_file(struct brio_rounds *r, struct brio_keeper *keeper, enum brio_wait how)
 {
     size_t k = keeper->window;
-    if (!keeper->busy) {
-        struct brio_io io = window_io(r, k);
-        keeper->busy = true;
-        r->ticket = (struct brio_ticket){.done = false};
-        if (r->io->dir == BRIO_WRITE && r->nposts > 0)
+    if (!keeper->begun) {
+        keeper->begun = true;
+        keeper->part = 0;
+        keeper->valid = BRIO_OFF_MAX;
+        if (r->io->dir == BRIO_WRITE)
             move_boxes(r, k);
-        if (r->err)
-            r->ticket.done = true;
-        else
-            r->lane->ops->submit(r->lane->self, &io, how, &r->ticket);
     }
-    if (!r->ticket.done)
-        r->lane->ops->reap(r->lane->self, &r->ticket, how);
-    if (!r->ticket.done)
+    if (!access_all(r, keeper, how))
         return false;
-    *valid = note_result(r, k);
     if (r->io->dir == BRIO_READ)
-        send_boxes(r, k, *valid);
+        send_boxes(r, k, keeper->valid);
     else if (k + BRIO_BUFFERS < owner_of(r, keeper)->nwindows)
         expect(r, k + BRIO_BUFFERS);
     return true;
@@ -161,14 +217,14 @@ static bool access_file(struct brio_rounds *r, struct brio_keeper *keeper, enum 
 
 /* ---- A leader and an owner elsewhere --------------------------------------------------- */
 
-static bool exchange_box(struct brio_rounds *r, struct brio_keeper *keeper, brio_off *valid)
+static bool exchange_box(struct brio_rounds *r, struct brio_keeper *keeper)
 {
     size_t k = keeper->window;
     const struct brio_owner *owner = owner_of(r, keeper);
     int n = (int)(owner->windows[k].box_bytes + BRIO_BOX_HEAD);
     char *buffer = brio_rounds_buffer(r, keeper->owner, k);
-    if (!keeper->busy) {
-        keeper->busy = true;
+    if (!keeper->begun) {
+        keeper->begun = true;
         if (r->io->dir == BRIO_WRITE)
             PMPI_Isend(buffer, n, MPI_BYTE, owner->rank, TAG, r->team->comm, &keeper->req);
         else
@@ -176,7 +232,7 @@ static bool exchange_box(struct brio_rounds *r, struct brio_keeper *keeper, brio
     }
     if (!arrived(&keeper->req))
         return false;
-    *valid = ((struct brio_box *)(void *)buffer)->valid;
+    keeper->valid = ((struct brio_box *)(void *)buffer)->valid;
     return true;
 }
 
@@ -216,21 +272,20 @@ static bool pass_over(const struct brio_rounds *r, const struct brio_keeper *kee
 bool brio_keeper_pump(struct brio_rounds *r, struct brio_keeper *keeper, enum brio_wait how)
 {
     size_t k = keeper->window;
-    brio_off valid = 0;
     if (k == owner_of(r, keeper)->nwindows)
         return false;
-    if (!keeper->busy && !may_take(r, keeper))
+    if (!keeper->begun && !may_take(r, keeper))
         return false;
     if (!pass_over(r, keeper)) {
-        bool done = keeper->owner == r->plan->own ? access_file(r, keeper, how, &valid)
-                                                  : exchange_box(r, keeper, &valid);
+        bool done = keeper->owner == r->plan->own ? access_file(r, keeper, how)
+                                                  : exchange_box(r, keeper);
         if (!done)
             return false;
     }
     struct brio_gate *gate = brio_area_gate(r->crew, keeper->owner, k);
-    keeper->busy = false;
+    keeper->begun = false;
     keeper->window++;
-    atomic_store(&gate->valid, valid);
+    atomic_store(&gate->valid, keeper->valid);
     atomic_store(&gate->count, 0);
     atomic_store(&gate->turn, brio_turn(r, k / BRIO_BUFFERS + 1));
     brio_area_signal(r->crew);

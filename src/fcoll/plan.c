@@ -43,6 +43,18 @@ static BRIO_ERR add_window(struct brio_owner *owner, size_t *room, brio_off lo, 
     return BRIO_OK;
 }
 
+BRIO_ERR brio_windows_segment(struct brio_map *const *sources, int n, struct brio_owner *owner)
+{
+    size_t room = 0;
+    brio_off most = 0;
+    enum brio_err err = BRIO_OK;
+    for (int r = 0; r < n; r++)
+        most = brio_max(most, sources[r] ? sources[r]->size : 0);
+    for (brio_off pos = 0; pos < most && !err; pos += owner->segment)
+        err = add_window(owner, &room, 0, 0);
+    return err;
+}
+
 BRIO_ERR brio_windows_make(const struct brio_map *touched, brio_off size, brio_off align,
                            struct brio_owner *owner)
 {
@@ -63,18 +75,30 @@ BRIO_ERR brio_windows_make(const struct brio_map *touched, brio_off size, brio_o
     return BRIO_OK;
 }
 
+void brio_window_part(const struct brio_owner *owner, size_t k, const struct brio_map *map,
+                      brio_off *from, brio_off *to)
+{
+    if (owner->segment > 0) {
+        *from = brio_min((brio_off)k * owner->segment, map->size);
+        *to = brio_min(*from + owner->segment, map->size);
+    } else {
+        *from = brio_cut_below(map, owner->windows[k].lo);
+        *to = brio_cut_below(map, owner->windows[k].hi);
+    }
+}
+
 brio_off brio_plan_share(const struct brio_plan *plan, const struct brio_crew *crew, int which,
-                         const struct brio_window *window, int *nsources)
+                         int end, size_t k, int *nsources)
 {
     brio_off bytes = 0;
     int n = 0;
-    for (int r = 0; r < plan->nranks; r++) {
-        const struct brio_map *map = plan->sources[r];
-        if (!map || crew->crew_of[r] != which)
+    for (int r = 0; r < end; r++) {
+        brio_off from, to;
+        if (!plan->sources[r] || crew->crew_of[r] != which)
             continue;
-        brio_off part = brio_cut_below(map, window->hi) - brio_cut_below(map, window->lo);
-        bytes += part;
-        n += part > 0;
+        brio_window_part(&plan->owners[plan->own], k, plan->sources[r], &from, &to);
+        bytes += to - from;
+        n += to > from;
     }
     if (nsources)
         *nsources = n;

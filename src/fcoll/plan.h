@@ -25,7 +25,9 @@ struct brio_owner {
     brio_off stripe; /* 0: none */
     int index, of;   /* it has stripes index, index + of, ... of the file */
     int first, last;
-    size_t nwindows; /* known to ranks that have data in the domain */
+    brio_off segment; /* a window is the next so many bytes of each rank, in the order of its
+                         own data, packed; 0: it is a range of the file, in file order */
+    size_t nwindows;  /* known to ranks that have data in the domain */
     struct brio_window *windows;
 };
 
@@ -63,9 +65,17 @@ typedef int brio_domains(const struct brio_extent *extent, struct brio_owner *ow
 BRIO_ERR brio_windows_make(const struct brio_map *touched, brio_off size, brio_off align,
                            struct brio_owner *owner);
 
-/* An owner's: how many bytes of the window the ranks of a crew have, and how many ranks. */
+/* The same for an owner with segments: as many windows as the rank with most data needs. */
+BRIO_ERR brio_windows_segment(struct brio_map *const *sources, int n, struct brio_owner *owner);
+
+/* The part of an owner's k-th window that is a rank's: data bytes [*from, *to) of its map. */
+void brio_window_part(const struct brio_owner *owner, size_t k, const struct brio_map *map,
+                      brio_off *from, brio_off *to);
+
+/* Of this owner's k-th window, how many bytes the ranks of a crew below `end` have, and how
+ * many ranks. */
 brio_off brio_plan_share(const struct brio_plan *plan, const struct brio_crew *crew, int which,
-                         const struct brio_window *window, int *nsources);
+                         int end, size_t k, int *nsources);
 
 void brio_plan_free(struct brio_plan *plan);
 

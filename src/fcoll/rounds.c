@@ -53,7 +53,7 @@ static bool visit(struct brio_rounds *r, int owner, size_t k, brio_off pos, brio
             r->moved = brio_min(r->moved, pos + bytes);
         }
     }
-    if (bytes > 0 && brio_rounds_near(r, owner)) {
+    if (bytes > 0 && brio_rounds_in_order(r, owner)) {
         copy_window(r, brio_rounds_origin(r, owner, k), pos, bytes);
     } else if (bytes > 0) {
         struct brio_box *box = (struct brio_box *)(void *)brio_rounds_buffer(r, owner, k);
@@ -70,9 +70,8 @@ static bool pump_source(struct brio_rounds *r, int a)
     const struct brio_owner *owner = &r->plan->owners[a];
     bool any = false;
     while (r->next[a] < owner->nwindows) {
-        const struct brio_window *w = &owner->windows[r->next[a]];
-        brio_off from = brio_cut_below(r->plan->mine, w->lo);
-        brio_off to = brio_cut_below(r->plan->mine, w->hi);
+        brio_off from, to;
+        brio_window_part(owner, r->next[a], r->plan->mine, &from, &to);
         if (from < to) {
             if (!visit(r, a, r->next[a], from, to - from))
                 return any;
@@ -189,7 +188,7 @@ static brio_off largest_box(const struct brio_rounds *r, int c)
     const struct brio_owner *owner = &r->plan->owners[r->plan->own];
     brio_off most = 0;
     for (size_t k = 0; k < owner->nwindows; k++)
-        most = brio_max(most, brio_plan_share(r->plan, r->crew, c, &owner->windows[k], NULL));
+        most = brio_max(most, brio_plan_share(r->plan, r->crew, c, r->plan->nranks, k, NULL));
     return most;
 }
 

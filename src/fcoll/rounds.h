@@ -21,8 +21,11 @@ struct brio_post {
  * owner by accessing the file, the leader of a crew without the owner by a message. */
 struct brio_keeper {
     int owner;
-    size_t window; /* the next one */
-    bool busy;
+    size_t window;   /* the next one */
+    bool begun;      /* it is being taken care of */
+    bool busy;       /* an access to the file is under way */
+    int part;        /* the rank whose segment it is, or just a count */
+    brio_off valid;  /* of the window: there is data below this offset only */
     MPI_Request req; /* a leader's */
 };
 
@@ -32,8 +35,9 @@ struct brio_rounds {
     const struct brio_lane *lane;
     const struct brio_plan *plan;
     const struct brio_io *io;
-    brio_off shift;  /* of the access against the plan */
-    brio_off buffer; /* bytes of the crew's buffers */
+    struct brio_map *flat; /* contiguous bytes */
+    brio_off shift;        /* of the access against the plan */
+    brio_off buffer;       /* bytes of the crew's buffers */
     uint32_t run;
     size_t *next;     /* by owner: the window that this rank comes to next */
     int nopen;        /* owners that this rank has not finished with */
@@ -78,10 +82,17 @@ static inline uintptr_t brio_rounds_origin(const struct brio_rounds *r, int owne
            (uintptr_t)r->plan->owners[owner].windows[k].lo;
 }
 
-/* True if the owner's buffers are windows of this crew's, and not boxes that travel. */
+/* True if the owner is of this crew: its buffers do not travel. */
 static inline bool brio_rounds_near(const struct brio_rounds *r, int owner)
 {
     return r->crew->crew_of[r->plan->owners[owner].rank] == r->crew->mine;
+}
+
+/* True if what this crew has of the owner's window lies in file order; else it lies packed,
+ * rank after rank. */
+static inline bool brio_rounds_in_order(const struct brio_rounds *r, int owner)
+{
+    return r->plan->owners[owner].segment == 0 && brio_rounds_near(r, owner);
 }
 
 void brio_keeper_start(struct brio_rounds *r, struct brio_keeper *keeper);
