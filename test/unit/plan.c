@@ -1,0 +1,349 @@
+/* Plans as pure functions: windows over random patterns, byte by byte; and every plan maker
+ * in the registry, caught as its module hands it to the engine, for which this program has
+ * its own. */
+#include "contract/contract.h"
+
+#include "fcoll/aggregators.h"
+#include "fcoll/engine.h"
+
+/* ---- The engine's place -------------------------------------------------------------------
+ */
+
+static brio_domains *caught; /* by the last open */
+
+const struct brio_hint brio_coll_hints[] = {{.name = NULL}};
+
+BRIO_ERR brio_engine_open(const struct brio_coll_env *env, const struct brio_coll_conf *conf,
+                          brio_domains *domains, void **self)
+{
+    (void)env, (void)conf;
+    caught = domains;
+    *self = &caught;
+    return BRIO_OK;
+}
+
+void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
+                       enum brio_wait how)
+{
+    (void)self, (void)io, (void)mine, (void)how;
+}
+
+void brio_engine_step(void *self, enum brio_wait how, bool *done, struct brio_result *out)
+{
+    (void)self, (void)how, (void)out;
+    *done = true;
+}
+
+void brio_engine_close(void *self)
+{
+    (void)self;
+}
+
+/* ---- Whose byte ---------------------------------------------------------------------------
+ */
+
+static bool owns(const struct brio_owner *owner, brio_off off)
+{
+    if (off < owner->lo || off >= owner->hi)
+        return false;
+    return owner->stripe == 0 || off / owner->stripe % owner->of == owner->index;
+}
+
+/* ---- Windows ------------------------------------------------------------------------------
+ */
+
+static void draw_pattern(struct pattern *p)
+{
+    int64_t len = 1 + test_below(16);
+    switch (test_below(4)) {
+    case 0:
+        pattern_vector(p, 1, 1 + test_below(5000), 0, test_below(3000), 0);
+        break;
+    case 1:
+        pattern_vector(p, 1 + test_below(300), len, len + test_below(64), test_below(50), 0);
+        break;
+    case 2:
+        pattern_blocks(p, 1 + test_below(64), 1 + test_below(100), test_below(500));
+        break;
+    default:
+        pattern_nested(p);
+    }
+}
+
+/* All of a domain, or every of-th stripe of it. */
+static struct brio_owner draw_domain(const struct pattern *p)
+{
+    struct brio_owner owner = {.lo = p->off[0], .hi = p->off[p->size - 1] + 1};
+    if (test_below(2)) {
+        owner.stripe = 1 + test_below(test_below(2) ? 50 : 3000);
+        owner.of = 1 + (int)test_below(4);
+        owner.index = (int)test_below(owner.of);
+    }
+    return owner;
+}
+
+/* Where a window from lo on must end if there is data that far: as large as it may be, but
+ * at a multiple of align if there is one, and in its stripe. */
+static brio_off latest_end(const struct brio_owner *owner, brio_off lo, brio_off size,
+                           brio_off align)
+{
+    brio_off end = lo + size;
+    for (brio_off at = end; align > 0 && at > lo; at--)
+        if (at % align == 0) {
+            end = at;
+            break;
+        }
+    brio_off edge = owner->stripe > 0 ? (lo / owner->stripe + 1) * owner->stripe : end;
+    return edge < end ? edge : end;
+}
+
+/* Walks the data bytes in order: each is nobody's of this owner, or in the current window,
+ * or the first of the next one. */
+static void check_windows(const struct pattern *p, const struct brio_owner *owner,
+                          brio_off size, brio_off align)
+{
+    const struct brio_window *w = owner->windows;
+    size_t k = 0;
+    brio_off last = -1, limit = 0; /* of the current window */
+    for (int64_t i = 0; i < p->size; i++) {
+        brio_off off = p->off[i];
+        if (!owns(owner, off))
+            continue;
+        if (k == 0 || off >= w[k - 1].hi) {
+            CHECK(k == 0 || w[k - 1].hi == last + 1, "a window ends at %lld, its data at %lld",
+                  (long long)w[k - 1].hi, (long long)last + 1);
+            CHECK(off >= limit, "a window up to %lld could have held byte %lld",
+                  (long long)limit, (long long)off);
+            REQUIRE(k < owner->nwindows && w[k].lo == off, "no window begins at %lld",
+                    (long long)off);
+            limit = latest_end(owner, off, size, align);
+            k++;
+        }
+        CHECK(off < limit, "byte %lld in the window from %lld", (long long)off,
+              (long long)w[k - 1].lo);
+        last = off;
+    }
+    CHECK(k == owner->nwindows, "%zu windows, not %zu", owner->nwindows, k);
+    CHECK(k == 0 || w[k - 1].hi == last + 1, "the last window ends at %lld, its data at %lld",
+          (long long)w[k - 1].hi, (long long)last + 1);
+}
+
+static void windows_hold_the_data(void)
+{
+    static struct pattern p;
+    static const brio_off sizes[] = {1, 2, 7, 100, 512, 4096, 1 << 20};
+    static const brio_off aligns[] = {0, 1, 3, 64, 512, 4096};
+    uint64_t seed = test_seed();
+    for (int i = 0; i < 20000 && !test_failed; i++) {
+        draw_pattern(&p);
+        brio_off size = sizes[test_below(7)], align = aligns[test_below(6)];
+        struct brio_owner owner = draw_domain(&p);
+        REQUIRE(!brio_windows_make(p.map, size, align, &owner), "%s", brio_err_text());
+        check_windows(&p, &owner, size, align);
+        free(owner.windows);
+        pattern_free(&p);
+    }
+    if (test_failed)
+        fprintf(stderr, "BRIO_SEED=%llu\n", (unsigned long long)seed);
+}
+
+/* Sizes of a real file: pieces of 4 bytes over a terabyte take few windows, and no time. */
+static void windows_of_a_large_file(void)
+{
+    static struct pattern p;
+    struct brio_node *root = NULL;
+    brio_off far = (brio_off)1 << 40;
+    REQUIRE(!brio_node_loop(bytes_node(4), far / 8, 8, &root), "%s", brio_err_text());
+    pattern_close(&p, root, far);
+    struct brio_owner owner = {.lo = 0, .hi = far};
+    REQUIRE(!brio_windows_make(p.map, (brio_off)1 << 30, 4096, &owner), "%s", brio_err_text());
+    CHECK(owner.nwindows == 1024, "%zu windows", owner.nwindows);
+    for (size_t k = 0; k < owner.nwindows; k++)
+        CHECK(owner.windows[k].lo == (brio_off)k << 30 &&
+                  owner.windows[k].hi == ((brio_off)(k + 1) << 30) - 4,
+              "window %zu: %lld to %lld", k, (long long)owner.windows[k].lo,
+              (long long)owner.windows[k].hi);
+    free(owner.windows);
+    pattern_free(&p);
+}
+
+/* ---- Shares -------------------------------------------------------------------------------
+ */
+
+static void shares_of_a_window(void)
+{
+    enum {
+        RANKS = 5
+    };
+    static struct pattern p[RANKS];
+    for (int i = 0; i < 3000 && !test_failed; i++) {
+        struct brio_map *maps[RANKS];
+        int crew_of[RANKS], want_n = 0, n = -1;
+        brio_off lo = test_below(2000), want = 0;
+        struct brio_window w = {.lo = lo, .hi = lo + 1 + test_below(2000)};
+        for (int r = 0; r < RANKS; r++) {
+            brio_off mine = 0;
+            draw_pattern(&p[r]);
+            maps[r] = test_below(4) ? p[r].map : NULL;
+            crew_of[r] = (int)test_below(2);
+            for (int64_t b = 0; maps[r] && crew_of[r] == 1 && b < p[r].size; b++)
+                mine += p[r].off[b] >= w.lo && p[r].off[b] < w.hi;
+            want += mine;
+            want_n += mine > 0;
+        }
+        struct brio_plan plan = {.nranks = RANKS, .sources = maps};
+        struct brio_crew crew = {.ncrews = 2, .crew_of = crew_of};
+        brio_off got = brio_plan_share(&plan, &crew, 1, &w, &n);
+        CHECK(got == want && n == want_n, "%lld bytes of %d ranks, not %lld of %d",
+              (long long)got, n, (long long)want, want_n);
+        for (int r = 0; r < RANKS; r++)
+            pattern_free(&p[r]);
+    }
+}
+
+/* ---- Plan makers --------------------------------------------------------------------------
+ */
+
+static struct brio_extent draw_extent(int small)
+{
+    static const brio_off aligns[] = {0, 1, 512, 4096, 1 << 20};
+    brio_off span = small ? 1 + test_below(3000) : 1 + test_below((int64_t)1 << 36);
+    struct brio_extent e = {
+        .nranks = 1 + (int)test_below(small ? 9 : 300),
+        .lo = test_below(3) ? test_below((int64_t)1 << (small ? 12 : 40)) : 0,
+        .align = aligns[test_below(5)],
+        .servers = 1,
+        .buffer = (brio_off)4 << 20,
+    };
+    e.hi = e.lo + span;
+    e.most = 1 + test_below(span);
+    e.owners = test_below(2) ? 1 + (int)test_below(e.nranks) : 0;
+    if (test_below(3) == 0) {
+        e.servers = 2 + (int)test_below(12);
+        e.server = (int)test_below(e.servers);
+        e.stripe = small ? 1 + test_below(500) : (brio_off)65536 << test_below(6);
+    }
+    return e;
+}
+
+/* What every plan has: owners that are ranks, each once, in rising order (letters are written
+ * in that order), at most as many as were asked for. */
+static void check_owners(const struct brio_extent *e, const struct brio_owner *owners, int n)
+{
+    REQUIRE(n >= 1 && n <= e->nranks, "%d owners of %d ranks", n, e->nranks);
+    CHECK(e->servers > 1 || e->owners == 0 || n <= e->owners, "%d owners, %d wanted", n,
+          e->owners);
+    for (int a = 0; a < n; a++) {
+        const struct brio_owner *o = &owners[a];
+        CHECK(o->rank >= 0 && o->rank < e->nranks, "owner %d is rank %d", a, o->rank);
+        CHECK(a == 0 || o->rank > owners[a - 1].rank, "owner %d is rank %d, after %d", a,
+              o->rank, owners[a - 1].rank);
+        CHECK(o->lo >= e->lo && o->hi <= e->hi && o->lo < o->hi, "domain %lld to %lld",
+              (long long)o->lo, (long long)o->hi);
+        CHECK(o->stripe >= 0 &&
+                  (!o->stripe || (o->of > 0 && o->index >= 0 && o->index < o->of)),
+              "stripe %d of %d", o->index, o->of);
+        CHECK(o->first >= 0 && o->first <= o->last && o->last < e->nranks,
+              "from ranks %d to %d of %d", o->first, o->last, e->nranks);
+        CHECK(!o->nwindows && !o->windows, "windows before they are made");
+        if (o->stripe == 0 && o->lo > e->lo && e->align > 0)
+            CHECK(o->lo % e->align == 0, "domain from %lld, not at a multiple of %lld",
+                  (long long)o->lo, (long long)e->align);
+    }
+}
+
+/* Each byte of each rank has one owner. */
+static void check_byte(const struct brio_extent *e, const struct brio_owner *owners, int n,
+                       brio_off off)
+{
+    int rank = (int)test_below(e->nranks), found = 0;
+    for (int a = 0; a < n; a++)
+        found += rank >= owners[a].first && rank <= owners[a].last && owns(&owners[a], off);
+    CHECK(found == 1, "byte %lld of rank %d has %d owners", (long long)off, rank, found);
+}
+
+static void check_maker(brio_domains *domains, int small)
+{
+    static struct brio_owner owners[300], again[300];
+    struct brio_extent e = draw_extent(small), before = e;
+    memset(owners, 0, sizeof owners);
+    memset(again, 0, sizeof again);
+    int n = domains(&e, owners);
+    check_owners(&e, owners, n);
+    if (test_failed)
+        return;
+    for (brio_off off = e.lo; small && off < e.hi; off++)
+        check_byte(&e, owners, n, off);
+    for (int i = 0; i < 20; i++)
+        check_byte(&e, owners, n, e.lo + test_below(e.hi - e.lo));
+    for (int a = 0; a < n; a++) { /* and at the edges */
+        check_byte(&e, owners, n, owners[a].lo);
+        check_byte(&e, owners, n, owners[a].hi - 1);
+    }
+    CHECK(memcmp(&e, &before, sizeof e) == 0, "the extent was changed");
+    CHECK(domains(&e, again) == n && memcmp(owners, again, sizeof again) == 0,
+          "another plan the second time");
+}
+
+static void catch_and_check(const struct brio_module *module)
+{
+    const struct brio_fcoll *fcoll = (const struct brio_fcoll *)module;
+    static const struct brio_team team = {.nranks = 1};
+    const struct brio_coll_env env = {.team = &team};
+    void *conf = calloc(1, module->conf_size + 1), *self = NULL;
+    caught = NULL;
+    REQUIRE(conf && fcoll->open(&env, conf, &self) == BRIO_OK, "%s", brio_err_text());
+    for (int i = 0; caught && i < 3000 && !test_failed; i++)
+        check_maker(caught, i % 2);
+    if (!caught)
+        fprintf(stderr, "%s has no plan maker\n", module->name);
+    fcoll->close(self);
+    free(conf);
+}
+
+static void makers_share_out_the_file(void)
+{
+    uint64_t seed = test_seed();
+    size_t n, makers = 0;
+    const struct brio_module *const *modules = brio_registry(BRIO_FCOLL, &n);
+    for (size_t i = 0; i < n; i++) {
+        catch_and_check(modules[i]);
+        makers += caught != NULL;
+        if (test_failed) {
+            fprintf(stderr, "  in %s, BRIO_SEED=%llu\n", modules[i]->name,
+                    (unsigned long long)seed);
+            return;
+        }
+    }
+    CHECK(makers >= 1, "no plan maker was found");
+}
+
+/* As many as the user says, never more than ranks; without a word, from the volume and not
+ * from the number of ranks. */
+static void numbers_of_owners(void)
+{
+    struct brio_extent e = {.nranks = 16, .hi = (brio_off)1 << 30, .servers = 1};
+    e.most = e.hi / 16;
+    for (e.owners = 1; e.owners <= 20; e.owners++)
+        CHECK(brio_aggregators(&e) == (e.owners < 16 ? e.owners : 16), "%d for %d",
+              brio_aggregators(&e), e.owners);
+    e.owners = 0;
+    int n = brio_aggregators(&e);
+    CHECK(n >= 1 && n <= 16, "%d owners", n);
+    e.nranks = 64;
+    e.most = e.hi / 64;
+    CHECK(brio_aggregators(&e) == n, "%d owners for 64 ranks, %d for 16, of the same bytes",
+          brio_aggregators(&e), n);
+    e.hi = 1000;
+    e.most = 100;
+    CHECK(brio_aggregators(&e) == 1, "%d owners for 1000 bytes", brio_aggregators(&e));
+}
+
+static const struct test_case cases[] = {
+    TEST(windows_hold_the_data),     TEST(windows_of_a_large_file), TEST(shares_of_a_window),
+    TEST(makers_share_out_the_file), TEST(numbers_of_owners),       {0}};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases);
+}
