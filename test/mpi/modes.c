@@ -265,6 +265,25 @@ static void reopen(void)
     }
 }
 
+/* A rank that is through with the close of a common file opens one of its own at once, while
+ * others are still on their way out. */
+static void own_file_after_common(void)
+{
+    char path[700];
+    snprintf(path, sizeof path, "%s.%d", test_file(), test_rank);
+    for (int i = 0; i < 100; i++) {
+        MPI_File fh = open_new();
+        OK(MPI_File_close(&fh));
+        for (int k = 0; k < 2; k++) {
+            OK(MPI_File_open(MPI_COMM_SELF, path,
+                             MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE,
+                             MPI_INFO_NULL, &fh));
+            OK(MPI_File_write_shared(fh, &i, 1, MPI_INT, MPI_STATUS_IGNORE));
+            OK(MPI_File_close(&fh));
+        }
+    }
+}
+
 static void stale_handles(void)
 {
     MPI_File fh = open_new(), old = fh, null = MPI_FILE_NULL, other;
@@ -309,9 +328,21 @@ static void communicators(void)
     OK(MPI_File_close(&fh));
 }
 
-static const struct test_case cases[] = {
-    TEST(contradictions), TEST(read_only),         TEST(write_only),      TEST(append),
-    TEST(exclusive),      TEST(concurrent_create), TEST(delete_on_close), TEST(unique_open),
-    TEST(sequential),     TEST(file_perm),         TEST(odd_names),       TEST(many_files),
-    TEST(reopen),         TEST(stale_handles),     TEST(communicators),   {0}};
+static const struct test_case cases[] = {TEST(contradictions),
+                                         TEST(read_only),
+                                         TEST(write_only),
+                                         TEST(append),
+                                         TEST(exclusive),
+                                         TEST(concurrent_create),
+                                         TEST(delete_on_close),
+                                         TEST(unique_open),
+                                         TEST(sequential),
+                                         TEST(file_perm),
+                                         TEST(odd_names),
+                                         TEST(many_files),
+                                         TEST(reopen),
+                                         TEST(own_file_after_common),
+                                         TEST(stale_handles),
+                                         TEST(communicators),
+                                         {0}};
 TEST_MAIN(cases)
