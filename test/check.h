@@ -22,7 +22,10 @@ struct test_case {
     void (*run)(void);
 };
 
-#define TEST(f) {#f, f}
+#define TEST(f)                                                                                \
+    {                                                                                          \
+#f, f                                                                                  \
+    }
 
 static int test_failed;  /* failures of the running case */
 static int test_skipped; /* the running case said it cannot run here */
@@ -40,24 +43,24 @@ static inline void test_report(const char *file, int line, const char *fmt, ...)
 }
 
 /* CHECK(condition, format, ...) goes on after a failure; REQUIRE returns from the case. */
-#define CHECK(cond, ...)                                                                         \
-    do {                                                                                         \
-        if (!(cond))                                                                             \
-            test_report(__FILE__, __LINE__, #cond ": " __VA_ARGS__);                             \
+#define CHECK(cond, ...)                                                                       \
+    do {                                                                                       \
+        if (!(cond))                                                                           \
+            test_report(__FILE__, __LINE__, #cond ": " __VA_ARGS__);                           \
     } while (0)
-#define REQUIRE(cond, ...)                                                                       \
-    do {                                                                                         \
-        if (!(cond)) {                                                                           \
-            test_report(__FILE__, __LINE__, #cond ": " __VA_ARGS__);                             \
-            return;                                                                              \
-        }                                                                                        \
+#define REQUIRE(cond, ...)                                                                     \
+    do {                                                                                       \
+        if (!(cond)) {                                                                         \
+            test_report(__FILE__, __LINE__, #cond ": " __VA_ARGS__);                           \
+            return;                                                                            \
+        }                                                                                      \
     } while (0)
-#define SKIP(...)                                                                                \
-    do {                                                                                         \
-        test_skipped = 1;                                                                        \
-        fprintf(stderr, "skipped: " __VA_ARGS__);                                                \
-        fputc('\n', stderr);                                                                     \
-        return;                                                                                  \
+#define SKIP(...)                                                                              \
+    do {                                                                                       \
+        test_skipped = 1;                                                                      \
+        fprintf(stderr, "skipped: " __VA_ARGS__);                                              \
+        fputc('\n', stderr);                                                                   \
+        return;                                                                                \
     } while (0)
 
 /* A small generator with a seed that can be printed and given again (BRIO_SEED). */

@@ -51,7 +51,9 @@ enum brio_err brio_fail_errno(int errnum, const char *fmt, ...)
 /* Adds `prefix` before the text of this thread's last failure (file name, rank). */
 void brio_err_context(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-enum { BRIO_ERR_TEXT = 400 };
+enum {
+    BRIO_ERR_TEXT = 400
+};
 
 /* This thread's last text; "" if none. Valid until the next brio_fail on this thread. */
 const char *brio_err_text(void);

@@ -10,6 +10,7 @@ enum brio_level {
 
 /* One whole line, "brio: " in front. BRIO_VERBOSE=0..3 in the environment sets what is
  * shown; 1 is the default. */
-void brio_log(enum brio_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void brio_log(enum brio_level level, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -139,7 +139,8 @@ BRIO_ERR brio_modules_view(struct brio_file *f)
     f->chosen[BRIO_FCOLL] = (struct brio_chosen){.module = NULL};
     enum brio_err err = brio_module_select(f, BRIO_FCOLL);
     if (!err)
-        err = brio_file_fcoll(f)->open(&env, f->chosen[BRIO_FCOLL].conf, &self);
+        err = brio_file_fcoll(f)->open(brio_file_fcoll(f), &env, f->chosen[BRIO_FCOLL].conf,
+                                       &self);
     if (err) { /* the file stays as usable as it was */
         brio_chosen_free(&f->chosen[BRIO_FCOLL]);
         f->chosen[BRIO_FCOLL] = old;

@@ -4,7 +4,7 @@
 #include "cache/cache.h"
 #include "fbtl/fbtl.h"
 #include "fcache/fcache.h"
-#include "fcoll/fcoll.h"
+#include "fcoll/engine.h"
 #include "fs/fs.h"
 #include "sharedfp/sharedfp.h"
 
@@ -13,8 +13,9 @@ static const struct brio_module *const fbtl[] = {&brio_fbtl_posix.base, NULL};
 static const struct brio_module *const cache[] = {&brio_cache_none.base, NULL};
 static const struct brio_module *const fcache[] = {&brio_fcache_none.base, NULL};
 static const struct brio_module *const fcoll[] = {
-    &brio_fcoll_individual.base, &brio_fcoll_two_phase.base, &brio_fcoll_dynamic.base,
-    &brio_fcoll_ioserver.base,   &brio_fcoll_static.base,    NULL};
+    &brio_fcoll_individual.base,    &brio_fcoll_two_phase.fcoll.base,
+    &brio_fcoll_dynamic.fcoll.base, &brio_fcoll_ioserver.fcoll.base,
+    &brio_fcoll_static.fcoll.base,  NULL};
 static const struct brio_module *const sharedfp[] = {
     &brio_sharedfp_sm.base, &brio_sharedfp_rma.base, &brio_sharedfp_lockedfile.base, NULL};
 

@@ -16,3 +16,15 @@ int brio_aggregators(const struct brio_extent *e)
     n = brio_min(n, brio_max(1, cores));
     return (int)brio_min(n, e->nranks);
 }
+
+int brio_groups(const struct brio_extent *e, struct brio_owner *owners)
+{
+    int n = brio_aggregators(e);
+    for (int i = 0; i < n; i++) {
+        int first = (int)((int64_t)i * e->nranks / n);
+        int last = (int)((int64_t)(i + 1) * e->nranks / n) - 1;
+        owners[i] = (struct brio_owner){
+            .rank = first, .lo = e->lo, .hi = e->hi, .first = first, .last = last};
+    }
+    return n;
+}

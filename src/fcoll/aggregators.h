@@ -7,4 +7,8 @@
 
 int brio_aggregators(const struct brio_extent *extent);
 
+/* As many groups of neighbouring ranks, each with its first rank as the owner of all its data.
+ * Returns how many. */
+int brio_groups(const struct brio_extent *extent, struct brio_owner *owners);
+
 #endif

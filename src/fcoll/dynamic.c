@@ -12,31 +12,11 @@ static int query(const struct brio_facts *facts, const void *conf)
     return c->buffering ? 20 : 0;
 }
 
-static int make_domains(const struct brio_extent *e, struct brio_owner *owners)
-{
-    int n = brio_aggregators(e);
-    for (int i = 0; i < n; i++) {
-        int first = (int)((int64_t)i * e->nranks / n);
-        int last = (int)((int64_t)(i + 1) * e->nranks / n) - 1;
-        owners[i] = (struct brio_owner){
-            .rank = first, .lo = e->lo, .hi = e->hi, .first = first, .last = last};
-    }
-    return n;
-}
-
-static BRIO_ERR open_coll(const struct brio_coll_env *env, const void *conf, void **self)
-{
-    return brio_engine_open(env, conf, make_domains, self);
-}
-
-const struct brio_fcoll brio_fcoll_dynamic = {
-    .base = {.name = "dynamic",
-             .about = "groups of ranks, each gathered by its own owner in file order",
-             .hints = brio_coll_hints,
-             .conf_size = sizeof(struct brio_coll_conf),
-             .query = query},
-    .open = open_coll,
-    .start = brio_engine_start,
-    .step = brio_engine_step,
-    .close = brio_engine_close,
+const struct brio_plan_maker brio_fcoll_dynamic = {
+    .fcoll = {.base = {.name = "dynamic",
+                       .about = "groups of ranks, each gathered by its own owner in file order",
+                       BRIO_ENGINE_HINTS,
+                       .query = query},
+              BRIO_ENGINE_OPS},
+    .domains = brio_groups,
 };

@@ -85,17 +85,18 @@ struct engine {
     struct brio_rounds rounds;
 };
 
-BRIO_ERR brio_engine_open(const struct brio_coll_env *env, const struct brio_coll_conf *conf,
-                          brio_domains *domains, void **self)
+BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_env *env,
+                          const void *conf, void **self)
 {
+    const struct brio_plan_maker *maker = (const struct brio_plan_maker *)me;
     struct engine *e;
     enum brio_err err = brio_calloc(1, sizeof *e, (void **)&e);
     if (err)
         return err;
     e->env = *env;
-    e->conf = *conf;
-    e->domains = domains;
-    err = brio_fcoll_individual.open(env, NULL, &e->direct);
+    e->conf = *(const struct brio_coll_conf *)conf;
+    e->domains = maker->domains;
+    err = brio_fcoll_individual.open(&brio_fcoll_individual, env, NULL, &e->direct);
     if (!err)
         err = brio_inspect_open(&e->inspect, env->team, env->crew);
     if (!err)

@@ -13,12 +13,29 @@ struct brio_coll_conf {
 };
 extern const struct brio_hint brio_coll_hints[];
 
-/* For the modules' own open, start, step and close. */
-BRIO_ERR brio_engine_open(const struct brio_coll_env *env, const struct brio_coll_conf *conf,
-                          brio_domains *domains, void **self);
+/* A module: its plan maker, and the engine. */
+struct brio_plan_maker {
+    struct brio_fcoll fcoll;
+    brio_domains *domains;
+};
+
+extern const struct brio_plan_maker brio_fcoll_dynamic;
+extern const struct brio_plan_maker brio_fcoll_ioserver;
+extern const struct brio_plan_maker brio_fcoll_static;
+extern const struct brio_plan_maker brio_fcoll_two_phase;
+
+/* What the modules have in common. `me` is a plan maker's. */
+BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_env *env,
+                          const void *conf, void **self);
 void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
                        enum brio_wait how);
 void brio_engine_step(void *self, enum brio_wait how, bool *done, struct brio_result *out);
 void brio_engine_close(void *self);
+
+#define BRIO_ENGINE_OPS                                                                        \
+    .open = brio_engine_open, .start = brio_engine_start, .step = brio_engine_step,            \
+    .close = brio_engine_close
+
+#define BRIO_ENGINE_HINTS .hints = brio_coll_hints, .conf_size = sizeof(struct brio_coll_conf)
 
 #endif

@@ -19,7 +19,9 @@ struct brio_coll_env {
 struct brio_fcoll {
     struct brio_module base;
     /* Collective, at every set_view. */
-    BRIO_ERR (*open)(const struct brio_coll_env *env, const void *conf, void **self);
+    BRIO_ERR(*open)
+    (const struct brio_fcoll *me, const struct brio_coll_env *env, const void *conf,
+     void **self);
     /* Collective; one operation at a time. `mine` is what this rank already knows to be
      * wrong (its text is this thread's last): it takes part with nothing to move, and the
      * verdict tells the others. The io, and what it points to, stay valid until the
@@ -33,9 +35,5 @@ struct brio_fcoll {
 };
 
 extern const struct brio_fcoll brio_fcoll_individual;
-extern const struct brio_fcoll brio_fcoll_two_phase;
-extern const struct brio_fcoll brio_fcoll_dynamic;
-extern const struct brio_fcoll brio_fcoll_ioserver;
-extern const struct brio_fcoll brio_fcoll_static;
 
 #endif

@@ -24,9 +24,10 @@ static int query(const struct brio_facts *facts, const void *conf)
     return 10;
 }
 
-static BRIO_ERR open_coll(const struct brio_coll_env *env, const void *conf, void **self)
+static BRIO_ERR open_coll(const struct brio_fcoll *me, const struct brio_coll_env *env,
+                          const void *conf, void **self)
 {
-    (void)conf;
+    (void)me, (void)conf;
     struct individual *ind;
     enum brio_err err = brio_calloc(1, sizeof *ind, (void **)&ind);
     if (err)

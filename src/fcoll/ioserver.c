@@ -42,19 +42,12 @@ static int make_domains(const struct brio_extent *e, struct brio_owner *owners)
     return n;
 }
 
-static BRIO_ERR open_coll(const struct brio_coll_env *env, const void *conf, void **self)
-{
-    return brio_engine_open(env, conf, make_domains, self);
-}
-
-const struct brio_fcoll brio_fcoll_ioserver = {
-    .base = {.name = "ioserver",
-             .about = "each server of a striped file gets requests from one owner only",
-             .hints = brio_coll_hints,
-             .conf_size = sizeof(struct brio_coll_conf),
-             .query = query},
-    .open = open_coll,
-    .start = brio_engine_start,
-    .step = brio_engine_step,
-    .close = brio_engine_close,
+const struct brio_plan_maker brio_fcoll_ioserver = {
+    .fcoll = {.base = {.name = "ioserver",
+                       .about =
+                           "each server of a striped file gets requests from one owner only",
+                       BRIO_ENGINE_HINTS,
+                       .query = query},
+              BRIO_ENGINE_OPS},
+    .domains = make_domains,
 };
