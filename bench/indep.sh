@@ -24,7 +24,8 @@ run() {
 for mpi in openmpi mpich; do
     [ -x "$build/bench/indep-$mpi" ] || continue
     lib=$build/libbrio-$mpi.so
-    own=$dir/own brio=$dir/brio
+    [ -e "$lib" ] || { echo "indep.sh: there is no $lib" >&2; exit 1; }
+    own=$dir/own-$mpi brio=$dir/brio-$mpi
     # Open MPI's own blocks take a minute each: once is enough to compare with.
     if [ "$mpi" = openmpi ]; then passes=1; else passes=5; fi
     for words in small view blocks; do
