@@ -8,6 +8,7 @@
 #include "core/core.h"
 #include "core/op.h"
 #include "lane/pool.h"
+#include "sharedfp/addproc.h"
 #include "sharedfp/attend.h"
 #include "type/flatten.h"
 
@@ -19,6 +20,7 @@ static int tidy_up(MPI_Comm comm, int key, void *value, void *extra)
     (void)comm, (void)key, (void)value, (void)extra;
     brio_progress_finalize();
     brio_attend_finalize();
+    brio_addproc_finalize();
     brio_pool_finalize();
     brio_flatten_finalize();
     return MPI_SUCCESS;

@@ -12,12 +12,16 @@ static const struct brio_module *const fs[] = {&brio_fs_ufs.base, NULL};
 static const struct brio_module *const fbtl[] = {&brio_fbtl_posix.base, NULL};
 static const struct brio_module *const cache[] = {&brio_cache_none.base, NULL};
 static const struct brio_module *const fcache[] = {&brio_fcache_none.base, NULL};
-static const struct brio_module *const fcoll[] = {
-    &brio_fcoll_individual.base,    &brio_fcoll_two_phase.fcoll.base,
-    &brio_fcoll_dynamic.fcoll.base, &brio_fcoll_ioserver.fcoll.base,
-    &brio_fcoll_static.fcoll.base,  NULL};
+static const struct brio_module *const fcoll[] = {&brio_fcoll_individual.base,
+                                                  &brio_fcoll_two_phase.fcoll.base,
+                                                  &brio_fcoll_dynamic.fcoll.base,
+                                                  &brio_fcoll_iec.fcoll.base,
+                                                  &brio_fcoll_ioserver.fcoll.base,
+                                                  &brio_fcoll_static.fcoll.base,
+                                                  NULL};
 static const struct brio_module *const sharedfp[] = {
-    &brio_sharedfp_sm.base, &brio_sharedfp_rma.base, &brio_sharedfp_lockedfile.base, NULL};
+    &brio_sharedfp_sm.base, &brio_sharedfp_rma.base, &brio_sharedfp_lockedfile.base,
+    &brio_sharedfp_addproc.base, NULL};
 
 const struct brio_module *const *brio_registry(enum brio_framework framework, size_t *n)
 {

@@ -28,3 +28,23 @@ int brio_groups(const struct brio_extent *e, struct brio_owner *owners)
     }
     return n;
 }
+
+int brio_equal_domains(const struct brio_extent *e, struct brio_owner *owners)
+{
+    int n = brio_aggregators(e);
+    int count = 0;
+    brio_off lo = e->lo;
+    for (int i = 0; i < n && lo < e->hi; i++) {
+        brio_off hi = i == n - 1 ? e->hi : e->lo + (e->hi - e->lo) / n * (i + 1);
+        if (e->align > 0 && hi < e->hi)
+            hi -= hi % e->align;
+        if (hi <= lo)
+            continue;
+        owners[count++] = (struct brio_owner){.rank = (int)((int64_t)i * e->nranks / n),
+                                              .lo = lo,
+                                              .hi = hi,
+                                              .last = e->nranks - 1};
+        lo = hi;
+    }
+    return count;
+}

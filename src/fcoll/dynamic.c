@@ -1,7 +1,6 @@
 /* Dynamic segmentation (paper 004): the ranks form groups, each with an owner of its own, who
  * goes through the data of its group in file order. Groups have nothing to do with each
  * other. */
-#include "fcoll/aggregators.h"
 #include "fcoll/engine.h"
 
 static int query(const struct brio_facts *facts, const void *conf)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "comm/verdict.h"
 #include "fcoll/inspect.h"
+#include "fcoll/phases.h"
 #include "fcoll/rounds.h"
 #include "type/cut.h"
 
@@ -68,7 +69,7 @@ enum stage {
 struct engine {
     struct brio_coll_env env;
     struct brio_coll_conf conf;
-    brio_domains *domains;
+    const struct brio_plan_maker *maker;
     void *direct; /* fcoll/individual, for accesses that need no owners */
     struct kept kept[KEPT];
     int64_t last_id;
@@ -83,19 +84,21 @@ struct engine {
     struct brio_reduce reduce;
     struct brio_inspect inspect;
     struct brio_rounds rounds;
+    struct brio_phases phases;
+    size_t nrounds; /* of phases */
 };
 
 BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_env *env,
                           const void *conf, void **self)
 {
-    const struct brio_plan_maker *maker = (const struct brio_plan_maker *)me;
     struct engine *e;
     enum brio_err err = brio_calloc(1, sizeof *e, (void **)&e);
     if (err)
         return err;
     e->env = *env;
     e->conf = *(const struct brio_coll_conf *)conf;
-    e->domains = maker->domains;
+    e->maker = (const struct brio_plan_maker *)me;
+    e->phases.rounds = &e->rounds;
     err = brio_fcoll_individual.open(&brio_fcoll_individual, env, NULL, &e->direct);
     if (!err)
         err = brio_inspect_open(&e->inspect, env->team, env->crew);
@@ -127,6 +130,7 @@ void brio_engine_close(void *self)
     if (e->direct)
         brio_fcoll_individual.close(e->direct);
     brio_rounds_release(&e->rounds);
+    brio_phases_release(&e->phases);
     brio_map_unref(e->rounds.flat);
     free(e->rounds.keepers);
     free(e->rounds.next);
@@ -254,18 +258,9 @@ static void measure(struct engine *e, enum brio_wait how)
     e->stage = MEASURING;
     e->reduce.n = 1;
     e->reduce.in[0] = most;
-    brio_reduce_start(&e->reduce, &crew->team, how);
-}
-
-static void equip(struct engine *e, enum brio_wait how)
-{
-    const struct brio_plan *plan = e->found->plan;
-    e->stage = EQUIPPING;
-    e->rounds.plan = plan;
-    e->rounds.buffer = e->reduce.out[0];
-    e->mine = brio_rounds_prepare(&e->rounds);
-    brio_region_need(&e->env.crew->region, brio_area_bytes(plan->nowners, e->rounds.buffer),
-                     how);
+    if (e->maker->phased) /* how many rounds there are */
+        e->reduce.in[0] = plan->own < 0 ? 0 : (int64_t)plan->owners[plan->own].nwindows;
+    brio_reduce_start(&e->reduce, e->maker->phased ? e->env.team : &crew->team, how);
 }
 
 static void muster(struct engine *e, enum brio_err err, enum brio_wait how)
@@ -275,6 +270,22 @@ static void muster(struct engine *e, enum brio_err err, enum brio_wait how)
     e->reduce.in[0] = err || e->mine;
     e->mine = BRIO_OK; /* without the memory, each rank can still access its own bytes */
     brio_reduce_start(&e->reduce, e->env.team, how);
+}
+
+static void equip(struct engine *e, enum brio_wait how)
+{
+    const struct brio_plan *plan = e->found->plan;
+    e->stage = EQUIPPING;
+    e->rounds.plan = plan;
+    if (e->maker->phased) {
+        e->nrounds = (size_t)e->reduce.out[0];
+        muster(e, brio_phases_prepare(&e->phases), how);
+        return;
+    }
+    e->rounds.buffer = e->reduce.out[0];
+    e->mine = brio_rounds_prepare(&e->rounds);
+    brio_region_need(&e->env.crew->region, brio_area_bytes(plan->nowners, e->rounds.buffer),
+                     how);
 }
 
 static void inspect(struct engine *e, enum brio_wait how)
@@ -297,7 +308,7 @@ static void inspect(struct engine *e, enum brio_wait how)
     };
     e->shift = 0;
     e->stage = INSPECTING;
-    brio_inspect_start(&e->inspect, &e->extent, e->domains, mine, err, how);
+    brio_inspect_start(&e->inspect, &e->extent, e->maker->domains, mine, err, how);
 }
 
 /* What the agreement means: the same on all ranks. */
@@ -324,7 +335,10 @@ static void run(struct engine *e)
 {
     e->rounds.io = e->io;
     e->rounds.shift = e->shift;
-    brio_rounds_start(&e->rounds);
+    if (e->maker->phased)
+        brio_phases_start(&e->phases, e->nrounds);
+    else
+        brio_rounds_start(&e->rounds);
     e->stage = RUNNING;
 }
 
@@ -415,7 +429,8 @@ static bool advance(struct engine *e, enum brio_wait how, bool *done, struct bri
             run(e);
         return true;
     case RUNNING:
-        if (!brio_rounds_step(&e->rounds, how))
+        if (e->maker->phased ? !brio_phases_step(&e->phases, how)
+                             : !brio_rounds_step(&e->rounds, how))
             return false;
         end(e, how);
         return true;

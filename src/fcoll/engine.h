@@ -3,6 +3,7 @@
 #ifndef BRIO_FCOLL_ENGINE_H
 #define BRIO_FCOLL_ENGINE_H
 
+#include "fcoll/aggregators.h"
 #include "fcoll/fcoll.h"
 #include "fcoll/plan.h"
 
@@ -17,9 +18,11 @@ extern const struct brio_hint brio_coll_hints[];
 struct brio_plan_maker {
     struct brio_fcoll fcoll;
     brio_domains *domains;
+    bool phased; /* data goes to its owners in phases (phases.h), not at once (rounds.h) */
 };
 
 extern const struct brio_plan_maker brio_fcoll_dynamic;
+extern const struct brio_plan_maker brio_fcoll_iec;
 extern const struct brio_plan_maker brio_fcoll_ioserver;
 extern const struct brio_plan_maker brio_fcoll_static;
 extern const struct brio_plan_maker brio_fcoll_two_phase;

@@ -1,6 +1,5 @@
 /* One owner per I/O server (paper 004, ylib): it has all stripes of that server, so that no
  * server ever sees two clients, and locks never move. */
-#include "fcoll/aggregators.h"
 #include "fcoll/engine.h"
 
 /* Stands for the stripe of a file that has none. */

@@ -149,6 +149,16 @@ static void rest(const struct brio_rounds *r, uint32_t seen, int *round)
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 }
 
+void brio_rounds_check(struct brio_rounds *r)
+{
+    if (r->visited != r->io->bytes && !r->err) {
+        r->err = brio_fail(BRIO_EINTERN, "the plan has no place for %lld of %lld bytes",
+                           (long long)(r->io->bytes - r->visited), (long long)r->io->bytes);
+        brio_err_save(r->text);
+        r->moved = 0;
+    }
+}
+
 bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how)
 {
     int round = 0;
@@ -162,12 +172,7 @@ bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how)
             return false;
         rest(r, seen, &round);
     }
-    if (r->visited != r->io->bytes && !r->err) {
-        r->err = brio_fail(BRIO_EINTERN, "the plan has no place for %lld of %lld bytes",
-                           (long long)(r->io->bytes - r->visited), (long long)r->io->bytes);
-        brio_err_save(r->text);
-        r->moved = 0;
-    }
+    brio_rounds_check(r);
     return true;
 }
 

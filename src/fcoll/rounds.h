@@ -62,6 +62,9 @@ void brio_rounds_start(struct brio_rounds *r);
 /* True when this rank has nothing more to do; with BRIO_BLOCK it comes back only then. */
 bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how);
 
+/* Every byte of this rank has found its place, or the access has failed. */
+void brio_rounds_check(struct brio_rounds *r);
+
 /* ---- Between rounds.c and keeper.c ----------------------------------------------------- */
 
 static inline uint64_t brio_turn(const struct brio_rounds *r, size_t n)

@@ -1,7 +1,6 @@
 /* Static segmentation (paper 004): the ranks form groups, each with an owner of its own, and in
  * every round each rank contributes the same number of bytes, the next ones of its own data.
  * Nothing has to be put in order. */
-#include "fcoll/aggregators.h"
 #include "fcoll/engine.h"
 
 static int query(const struct brio_facts *facts, const void *conf)

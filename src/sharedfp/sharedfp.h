@@ -29,6 +29,7 @@ struct brio_sharedfp {
     void (*close)(void *self);
 };
 
+extern const struct brio_sharedfp brio_sharedfp_addproc;
 extern const struct brio_sharedfp brio_sharedfp_lockedfile;
 extern const struct brio_sharedfp brio_sharedfp_rma;
 extern const struct brio_sharedfp brio_sharedfp_sm;
