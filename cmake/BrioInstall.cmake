@@ -1,6 +1,7 @@
 # What make install installs: libraries, the command, headers, pkg-config files, the manual page.
 foreach(mpi IN LISTS BRIO_MPIS)
   install(TARGETS brio-${mpi} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS brio-server-${mpi} RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}")
   # Found from where the file lies, so that any prefix at install time is right.
   file(RELATIVE_PATH prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
   configure_file(share/pkgconfig/brio.pc.in "${CMAKE_BINARY_DIR}/brio-${mpi}.pc" @ONLY)

@@ -7,7 +7,7 @@ if(NOT BRIO_TESTS)
   return()
 endif()
 
-set(BRIO_TEST_LIMIT 120 CACHE STRING "seconds that one test may take")
+set(BRIO_TEST_LIMIT 120 CACHE STRING "seconds that one test program may take; scripts 3 times that")
 set(brio_run "${CMAKE_CURRENT_SOURCE_DIR}/test/run")
 set(brio_list "${CMAKE_CURRENT_SOURCE_DIR}/test/list")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${brio_list}")
@@ -49,10 +49,14 @@ function(brio_add_test kind program mpi ranks)
   elseif(EXISTS "${script}")
     set(processors 2)
   endif()
-  math(EXPR patience "${BRIO_TEST_LIMIT} + 30")
+  set(limit ${BRIO_TEST_LIMIT})
+  if(EXISTS "${script}") # runs many programs
+    math(EXPR limit "3 * ${BRIO_TEST_LIMIT}")
+  endif()
+  math(EXPR patience "${limit} + 60")
   set_tests_properties(${name} PROPERTIES LABELS "${kind};${mpi}" TIMEOUT ${patience}
     SKIP_RETURN_CODE 77 PROCESSORS ${processors}
-    ENVIRONMENT "BRIO_BUILD=${CMAKE_BINARY_DIR};BRIO_TEST_LIMIT=${BRIO_TEST_LIMIT}")
+    ENVIRONMENT "BRIO_BUILD=${CMAKE_BINARY_DIR};BRIO_TEST_LIMIT=${limit}")
 endfunction()
 
 file(STRINGS "${brio_list}" lines REGEX "^[^#]")
