@@ -6,6 +6,7 @@
 #include "comm/page.h"
 #include "contract.h"
 #include "sharedfp/attend.h"
+#include "sharedfp/service.h"
 #include "sharedfp/sharedfp.h"
 
 /* A pointer of the module under test, with what core gives it. */
@@ -22,10 +23,17 @@ static int begin(struct pointer *p, const struct brio_module *module, brio_off s
     p->module = (const struct brio_sharedfp *)module;
     p->conf = make_conf(module, NULL);
     enum brio_err err = brio_page_take(&p->page, &env.slot);
+    CHECK(!err, "%s", brio_err_text());
     if (!err)
         err = p->module->open(&env, p->conf, &p->self);
-    CHECK(err == BRIO_OK, "%s", brio_err_text());
-    return err == BRIO_OK;
+    CHECK(!err || err == BRIO_EUNSUPOP, "%s", brio_err_text());
+    /* Whether a process can be started is the launcher's business, and here is none. */
+    CHECK(!err || p->module == &brio_sharedfp_addproc, "%s", brio_err_text());
+    if (err) {
+        brio_page_give(&p->page);
+        free(p->conf);
+    }
+    return !err;
 }
 
 static void end(struct pointer *p)
@@ -170,11 +178,37 @@ static void nothing_is_left(void)
     each_module(BRIO_SHAREDFP, ".", traces_on);
 }
 
-static const struct test_case cases[] = {TEST(adds_and_sets),
-                                         TEST(pointers_are_separate),
-                                         TEST(threads_share_a_pointer),
-                                         TEST(nothing_is_left),
-                                         {0}};
+static int64_t ask(struct brio_service *s, enum brio_demand demand, int64_t file, int64_t n)
+{
+    return brio_serve(s, (int)demand, &(struct brio_demand_words){.file = file, .n = n});
+}
+
+/* The six demands that paper 000's additional process answers. */
+static void service_answers(void)
+{
+    struct brio_service s = {.nfiles = 0};
+    CHECK(ask(&s, BRIO_DEMAND_SEEK_SET, 3, 10) == 10, "set");
+    CHECK(ask(&s, BRIO_DEMAND_OFFSET, 3, 5) == 10, "the value before");
+    CHECK(ask(&s, BRIO_DEMAND_POSITION, 3, 99) == 15, "position");
+    CHECK(ask(&s, BRIO_DEMAND_OFFSET, 100, 7) == 0, "another file");
+    CHECK(ask(&s, BRIO_DEMAND_SEEK_CUR, 3, -8) == 7, "back");
+    CHECK(ask(&s, BRIO_DEMAND_SEEK_END, 3, 2) == 17, "after what was given out");
+    CHECK(ask(&s, BRIO_DEMAND_SEEK_CUR, 3, -18) == -1, "before the beginning");
+    CHECK(ask(&s, BRIO_DEMAND_POSITION, 3, 0) == 17, "it stays where it was");
+    CHECK(ask(&s, BRIO_DEMAND_OFFSET, 3, INT64_MAX) == -1, "beyond all numbers");
+    CHECK(ask(&s, BRIO_DEMAND_POSITION, 3, 0) == 17, "it stays where it was");
+    CHECK(ask(&s, BRIO_DEMAND_POSITION, -7, 0) == -1 && ask(&s, BRIO_DEMANDS, 3, 0) == -1,
+          "nonsense");
+    CHECK(ask(&s, BRIO_DEMAND_END, 3, 0) == 0 && !s.over, "end of a file");
+    CHECK(ask(&s, BRIO_DEMAND_POSITION, 3, 0) == 0, "a new file");
+    CHECK(ask(&s, BRIO_DEMAND_POSITION, 100, 0) == 7, "the other stays");
+    CHECK(ask(&s, BRIO_DEMAND_END, -1, 0) == 0 && s.over, "end of all");
+    brio_service_free(&s);
+}
+
+static const struct test_case cases[] = {
+    TEST(adds_and_sets),   TEST(pointers_are_separate), TEST(threads_share_a_pointer),
+    TEST(nothing_is_left), TEST(service_answers),       {0}};
 
 int main(int argc, char **argv)
 {

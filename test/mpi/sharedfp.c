@@ -4,13 +4,36 @@
 
 #include "expect.h"
 
-static const char *const numbers[] = {"sm", "rma", "lockedfile"};
+static const char *const numbers[] = {"sm", "rma", "lockedfile", "addproc"};
 
-/* BRIO_NODES pretends nodes, and then there is no memory that all ranks share. */
+/* BRIO_NODES pretends nodes, and then there is no memory that all ranks share. Not every
+ * MPICH can start processes; the module then says that it cannot serve, and nothing else. */
 static int can_serve(const char *module)
 {
     const char *nodes = getenv("BRIO_NODES");
-    return strcmp(module, "sm") != 0 || !nodes || atoi(nodes) < 2;
+    int can = 1;
+    if (strcmp(module, "sm") == 0)
+        return !nodes || atoi(nodes) < 2;
+#ifndef OPEN_MPI
+    if (strcmp(module, "addproc") == 0) {
+        MPI_File fh = MPI_FILE_NULL;
+        MPI_Info info;
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "sharedfp", module);
+        int err = MPI_File_open(MPI_COMM_WORLD, test_file(), MPI_MODE_RDWR | MPI_MODE_CREATE,
+                                info, &fh);
+        MPI_Info_free(&info);
+        can = err == MPI_SUCCESS;
+        CHECK(can || error_class(err) == MPI_ERR_UNSUPPORTED_OPERATION, "%s", error_text(err));
+        if (can)
+            OK(MPI_File_close(&fh));
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (test_rank == 0)
+            unlink(test_file());
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+#endif
+    return can;
 }
 
 static MPI_File open_with(const char *path, const char *module, int amode)
