@@ -37,7 +37,7 @@ static int stand_open(struct stand *s, const struct brio_module *module,
                                       .crew = &s->crew,
                                       .block_size = 4096,
                                       .layout = {.nservers = 1}};
-    enum brio_err err = s->fcoll->open(&env, s->conf, &s->self);
+    enum brio_err err = s->fcoll->open(s->fcoll, &env, s->conf, &s->self);
     CHECK(!err, "%s", brio_err_text());
     return !err;
 }
