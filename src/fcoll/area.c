@@ -12,10 +12,10 @@ static size_t round_up(size_t n)
     return (n + PAGE - 1) / PAGE * PAGE;
 }
 
-static size_t head_bytes(int nowners)
+static size_t head_bytes(int nranks)
 {
     return round_up(sizeof(struct brio_area) +
-                    (size_t)nowners * BRIO_BUFFERS * sizeof(struct brio_gate));
+                    (size_t)nranks * BRIO_BUFFERS * sizeof(struct brio_gate));
 }
 
 static size_t buffer_bytes(brio_off bytes)
@@ -23,16 +23,16 @@ static size_t buffer_bytes(brio_off bytes)
     return round_up((size_t)bytes + BRIO_BOX_HEAD);
 }
 
-size_t brio_area_bytes(int nowners, brio_off bytes)
+size_t brio_area_bytes(int nranks, int nowners, brio_off bytes)
 {
-    return head_bytes(nowners) + (size_t)nowners * BRIO_BUFFERS * buffer_bytes(bytes);
+    return head_bytes(nranks) + (size_t)nowners * BRIO_BUFFERS * buffer_bytes(bytes);
 }
 
-char *brio_area_buffer(const struct brio_crew *crew, int nowners, brio_off bytes, int owner,
+char *brio_area_buffer(const struct brio_crew *crew, int nranks, brio_off bytes, int owner,
                        size_t k)
 {
     size_t buffer = (size_t)owner * BRIO_BUFFERS + k % BRIO_BUFFERS;
-    return crew->region.mem + head_bytes(nowners) + buffer * buffer_bytes(bytes);
+    return crew->region.mem + head_bytes(nranks) + buffer * buffer_bytes(bytes);
 }
 
 void brio_area_signal(const struct brio_crew *crew)

@@ -22,7 +22,8 @@ struct brio_area {
     _Atomic uint32_t event; /* changes with everything that somebody may wait for */
     _Atomic uint32_t sleepers;
     char pad[56];
-    struct brio_gate gate[]; /* BRIO_BUFFERS for each owner */
+    struct brio_gate gate[]; /* BRIO_BUFFERS for each rank, for each may be an owner: so that
+                                what was ever a gate never holds data */
 };
 
 /* What a buffer that travels between crews begins with. */
@@ -32,8 +33,8 @@ struct brio_box {
     char data[];
 };
 
-/* The area for n owners with buffers of `bytes`. */
-size_t brio_area_bytes(int nowners, brio_off bytes);
+/* The area of a file with so many ranks, for so many owners with buffers of `bytes`. */
+size_t brio_area_bytes(int nranks, int nowners, brio_off bytes);
 
 static inline struct brio_area *brio_area_of(const struct brio_crew *crew)
 {
@@ -47,7 +48,7 @@ static inline struct brio_gate *brio_area_gate(const struct brio_crew *crew, int
 }
 
 /* The buffer of the owner's k-th window. */
-char *brio_area_buffer(const struct brio_crew *crew, int nowners, brio_off bytes, int owner,
+char *brio_area_buffer(const struct brio_crew *crew, int nranks, brio_off bytes, int owner,
                        size_t k);
 
 /* Something has changed that others of the crew may wait for. */

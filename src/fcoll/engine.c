@@ -262,7 +262,8 @@ static bool is_equipped(const struct engine *e)
 {
     const struct kept *k = e->found;
     return e->env.crew->ncrews == 1 && !e->maker->phased && k->buffer > 0 &&
-           e->env.crew->region.bytes >= brio_area_bytes(k->plan->nowners, k->buffer);
+           e->env.crew->region.bytes >=
+               brio_area_bytes(k->plan->nranks, k->plan->nowners, k->buffer);
 }
 
 /* The crew's buffers must hold its windows and the boxes it sends. */
@@ -311,8 +312,8 @@ static void equip(struct engine *e, enum brio_wait how)
     }
     e->found->buffer = e->rounds.buffer = e->reduce.out[0];
     e->mine = brio_rounds_prepare(&e->rounds);
-    brio_region_need(&e->env.crew->region, brio_area_bytes(plan->nowners, e->rounds.buffer),
-                     how);
+    brio_region_need(&e->env.crew->region,
+                     brio_area_bytes(plan->nranks, plan->nowners, e->rounds.buffer), how);
 }
 
 static void inspect(struct engine *e, enum brio_wait how)

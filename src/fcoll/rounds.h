@@ -74,7 +74,7 @@ static inline uint64_t brio_turn(const struct brio_rounds *r, size_t n)
 
 static inline char *brio_rounds_buffer(const struct brio_rounds *r, int owner, size_t k)
 {
-    return brio_area_buffer(r->crew, r->plan->nowners, r->buffer, owner, k);
+    return brio_area_buffer(r->crew, r->plan->nranks, r->buffer, owner, k);
 }
 
 /* Where byte 0 of the file would be if the window lay at its place in the buffer: a number,
