@@ -10,7 +10,8 @@
 
 enum {
     BAD_ENOUGH = 2, /* failed scenes after which the rest of a case is not run */
-    STEPS = 5       /* accesses on one view, at most */
+    STEPS = 5,      /* accesses on one view, at most */
+    SLOW = 5        /* seconds of a scene that are worth a word */
 };
 
 static struct oracle image;
@@ -204,17 +205,17 @@ static void at_once(MPI_File fh, struct scene *s)
 }
 
 /* 1 if it failed on any rank, -1 if the module refused, the same on all ranks. */
-static int run_scene(struct coll_setup setup, enum layout layout,
+static int run_scene(struct coll_setup *setup, enum layout layout,
                      void (*play)(MPI_File fh, struct scene *s), uint64_t seed)
 {
     static struct scene s;
     int64_t most;
     int before = test_failed;
     test_state = scene_mix(seed, 11);
-    draw_setup(&setup, &most);
+    draw_setup(setup, &most);
     scene_draw(&s, layout, most);
     prepare_file();
-    MPI_File fh = coll_open(&setup);
+    MPI_File fh = coll_open(setup);
     int refused = fh == MPI_FILE_NULL;
     if (!refused) {
         set_scene_view(fh, &s);
@@ -223,7 +224,7 @@ static int run_scene(struct coll_setup setup, enum layout layout,
     }
     int bad = agree_bad(before);
     if (bad && test_failed < 10)
-        explain(&s, &setup, seed);
+        explain(&s, setup, seed);
     scene_clear(&s);
     return bad ? 1 : refused ? -1 : 0;
 }
@@ -243,11 +244,18 @@ static void play_all(const struct plan *plan)
     int bad = 0, served = 0;
     uint64_t seed = test_seed();
     MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (test_rank == 0)
+        printf("coll: seed %llu, %d scenes a module\n", (unsigned long long)seed, each);
+    fflush(stdout); /* what hangs does not say it later */
     for (int m = 0; m < coll_count; m++)
         for (int i = 0; i < each && bad < BAD_ENOUGH; i++) {
             struct coll_setup setup = {
                 .module = coll_name[m], .nodes = plan->nodes, .atomic = plan->atomic};
-            int got = run_scene(setup, plan->layout, plan->play, seed + (uint64_t)i);
+            double start = MPI_Wtime();
+            int got = run_scene(&setup, plan->layout, plan->play, seed + (uint64_t)i);
+            if (MPI_Wtime() - start > SLOW && test_rank == 0)
+                printf("coll: %.0f s for seed %llu, %s\n", MPI_Wtime() - start,
+                       (unsigned long long)seed + (unsigned long long)i, coll_text(&setup));
             bad += got > 0;
             served += got >= 0;
             if (got < 0)
@@ -256,16 +264,11 @@ static void play_all(const struct plan *plan)
     CHECK(served > 0 || getenv("COLL_MODULE"), "no module serves %d nodes", plan->nodes);
 }
 
-/* The list is the library's own; that it is not empty by mistake is seen here. */
 static void modules_listed(void)
 {
-    static const char *const known[] = {"individual", "two_phase", "dynamic", "ioserver"};
-    for (size_t k = 0; !getenv("COLL_MODULE") && k < sizeof known / sizeof *known; k++) {
-        int found = 0;
-        for (int m = 0; m < coll_count; m++)
-            found += strcmp(coll_name[m], known[k]) == 0;
-        CHECK(found == 1, "%s is listed %d times", known[k], found);
-    }
+    for (int k = 0; !getenv("COLL_MODULE") && coll_known[k]; k++)
+        CHECK(coll_listed(coll_known[k]) == 1, "%s is listed %d times", coll_known[k],
+              coll_listed(coll_known[k]));
     for (int m = 0; test_rank == 0 && m < coll_count; m++)
         printf("coll: %s\n", coll_name[m]);
 }

@@ -53,6 +53,19 @@ static inline void coll_parse(const char *text)
     }
 }
 
+/* The list is the library's own; what must be in it is said here, so that an empty one is
+ * noticed. */
+static const char *const coll_known[] = {"individual", "two_phase", "static", "dynamic",
+                                         "ioserver",   "iec",       NULL};
+
+static inline int coll_listed(const char *name)
+{
+    int n = 0;
+    for (int m = 0; m < coll_count; m++)
+        n += strcmp(coll_name[m], name) == 0;
+    return n;
+}
+
 /* Collective; called once, by main. */
 static inline void coll_list(void)
 {
