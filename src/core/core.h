@@ -93,6 +93,10 @@ BRIO_ERR brio_split_end(struct brio_file *f, enum brio_dir dir, enum brio_ptr pt
  * then been told: all else that is wrong is in the operation. */
 BRIO_ERR brio_op_new(struct brio_file *f, const struct brio_call *call, struct brio_op **out);
 
+/* Instead of letting it move anything: the operation has failed here before it began. The
+ * other ranks of a collective one learn of it when it has been started all the same. */
+void brio_op_refuse(struct brio_op *op, enum brio_err err);
+
 /* Begins it. notify(arg) is called once when it is done: by a thread of Brio's if MPI is
  * at MPI_THREAD_MULTIPLE, else by the program's thread from inside brio_progress; in either
  * case perhaps before this call returns. */

@@ -8,6 +8,7 @@
 #include "comm/verdict.h"
 #include "core/core.h"
 #include "core/file.h"
+#include "core/modules.h"
 #include "core/op.h"
 #include "core/registry.h"
 
@@ -21,7 +22,11 @@ BRIO_ERR brio_file_set_info(struct brio_file *f, MPI_Info info)
     enum brio_err err = brio_settings_add_info(f->settings, info);
     if (!err)
         err = brio_settings_fill(f->settings, brio_conf_hints, &conf);
+    int64_t hash = 0;
+    if (!err)
+        err = brio_modules_preview(f, &hash);
     brio_verdict_init(&v, err);
+    brio_verdict_same(&v, "a hint that must be the same", hash);
     brio_verdict_same(&v, "a hint that must be the same",
                       err ? 0 : (int64_t)brio_hints_hash_same(brio_conf_hints, &conf));
     err = brio_verdict_settle(&v, &f->team);

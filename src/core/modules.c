@@ -1,9 +1,10 @@
 /* Here the rooms are joined: fs gives a store, fbtl makes a lane of it, cache wraps it. */
 #include "core/modules.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "comm/verdict.h"
 #include "core/registry.h"
 
@@ -21,6 +22,26 @@ BRIO_ERR brio_module_select(struct brio_file *f, enum brio_framework framework)
 }
 
 /* Names of the chosen modules and the values of their hints that must be the same. */
+BRIO_ERR brio_modules_preview(struct brio_file *f, int64_t *hash)
+{
+    *hash = 0;
+    for (int i = 0; i < BRIO_FRAMEWORKS; i++) {
+        const struct brio_module *module = f->chosen[i].module;
+        void *conf = NULL;
+        if (!module || !module->conf_size)
+            continue;
+        enum brio_err err = brio_calloc(1, module->conf_size, &conf);
+        if (!err)
+            err = brio_settings_fill(f->settings, module->hints, conf);
+        if (!err)
+            *hash = *hash * 31 + (int64_t)(brio_hints_hash_same(module->hints, conf) >> 8);
+        free(conf);
+        if (err)
+            return err;
+    }
+    return BRIO_OK;
+}
+
 int64_t brio_modules_hash(const struct brio_file *f)
 {
     uint64_t hash = 0;
@@ -133,7 +154,8 @@ BRIO_ERR brio_modules_view(struct brio_file *f)
                                       .lane = &f->lane,
                                       .crew = &f->crew,
                                       .block_size = f->facts.block_size,
-                                      .layout = f->facts.layout};
+                                      .layout = f->facts.layout,
+                                      .atomic = f->facts.atomic};
     struct brio_chosen old = f->chosen[BRIO_FCOLL];
     void *self;
     f->chosen[BRIO_FCOLL] = (struct brio_chosen){.module = NULL};

@@ -25,4 +25,7 @@ BRIO_ERR brio_modules_view(struct brio_file *f);
  * these must be the same. */
 int64_t brio_modules_hash(const struct brio_file *f);
 
+/* The same for the settings as they would be taken up anew. */
+BRIO_ERR brio_modules_preview(struct brio_file *f, int64_t *hash);
+
 #endif

@@ -78,6 +78,13 @@ BRIO_ERR brio_op_new(struct brio_file *f, const struct brio_call *call, struct b
     return BRIO_OK;
 }
 
+void brio_op_refuse(struct brio_op *op, enum brio_err err)
+{
+    op->mine = err;
+    op->ready.io.bytes = 0;
+    brio_err_save(op->text);
+}
+
 void brio_op_free(struct brio_op *op)
 {
     brio_ready_free(&op->ready);

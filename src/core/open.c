@@ -227,6 +227,7 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
     if (err) {
         if (f->handle)
             brio_handle_free(f->handle);
+        PMPI_Barrier(own); /* nobody looks into the shared slot any more */
         free_file(f);
         return err;
     }
@@ -255,6 +256,7 @@ BRIO_ERR brio_file_close(struct brio_file *f)
     enum brio_err closed = brio_modules_close(f);
     if (!err)
         err = closed;
+    f->team.meet = NULL; /* rank 0 gives the slot to another file as soon as it is through */
     err = brio_agree(&f->team, err);
     brio_handle_free(f->handle);
     free_file(f);

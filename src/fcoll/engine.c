@@ -212,7 +212,7 @@ static void fill_words(struct engine *e)
         return;
     brio_off lo, hi;
     brio_map_bounds(io->file, io->pos, io->bytes, &lo, &hi);
-    w[UNFIT] = !io->file->monotone;
+    w[UNFIT] = !io->file->monotone || e->env.atomic;
     w[FINE] = e->env.team->nranks > 1 && is_fine(io);
     w[LOW] = ~(lo + io->base);
     w[HIGH] = hi + io->base;

@@ -14,6 +14,7 @@ struct brio_coll_env {
     struct brio_crew *crew;       /* those of them that share memory with this rank */
     brio_off block_size;          /* of the file system */
     struct brio_layout layout;
+    bool atomic; /* an access must be one access of one rank */
 };
 
 struct brio_fcoll {

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "comm/verdict.h"
-#include "fcoll/fcoll.h"
+#include "fcoll/engine.h"
 
 enum phase {
     MOVING,
@@ -83,6 +83,7 @@ static void close_coll(void *self)
 const struct brio_fcoll brio_fcoll_individual = {
     .base = {.name = "individual",
              .about = "each rank moves its own bytes; all agree on the verdict",
+             BRIO_ENGINE_HINTS,
              .query = query},
     .open = open_coll,
     .start = start,

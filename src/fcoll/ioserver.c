@@ -8,8 +8,6 @@
 static int query(const struct brio_facts *facts, const void *conf)
 {
     const struct brio_coll_conf *c = conf;
-    if (facts->atomic)
-        return -1;
     if (!c->buffering)
         return 0;
     return facts->layout.nservers > 1 ? 60 : 15;

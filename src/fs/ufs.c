@@ -246,6 +246,12 @@ static BRIO_ERR lock(void *self, enum brio_lock how, brio_off off, brio_off len)
     do
         failed = fcntl(ufs->fd, F_OFD_SETLKW, &range);
     while (failed && errno == EINTR);
+    if (failed && type == F_UNLCK) {
+        /* To cut a range the system may need memory; to give up all that this open holds,
+         * which is one range at a time, it needs none. */
+        range.l_start = range.l_len = 0;
+        failed = fcntl(ufs->fd, F_OFD_SETLKW, &range);
+    }
     if (!failed)
         return BRIO_OK;
     int errnum = errno;

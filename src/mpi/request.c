@@ -159,15 +159,22 @@ static void set_flag(void *arg)
 }
 
 /* An operation that can have no request is brought to its end here: if it is a collective
- * one, the other ranks count on it. */
-static void finish(struct brio_op *op)
+ * one, the other ranks count on it, and must learn that it failed. */
+static void finish(struct brio_op *op, bool coll, enum brio_err err)
 {
     atomic_bool done = false;
+    if (!coll) {
+        brio_op_free(op);
+        return;
+    }
+    brio_op_refuse(op, err);
     brio_op_start(op, set_flag, &done);
     while (!atomic_load(&done)) {
         brio_progress();
         sched_yield();
     }
+    brio_off bytes;
+    (void)!brio_op_result(op, &bytes); /* for the text */
     brio_op_free(op);
 }
 
@@ -202,7 +209,7 @@ enum brio_err brio_request_start(struct brio_file *f, const struct brio_call *ca
 
 finish_op:
     free(mem);
-    finish(op);
+    finish(op, call->coll, err);
 none:
     if (request)
         *request = MPI_REQUEST_NULL;
