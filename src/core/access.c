@@ -4,10 +4,8 @@
 #include "core/op.h"
 #include "core/ready.h"
 
-/* Collective. Runs the file's fcoll module on this thread, after the operations that were
- * begun before. */
-static struct brio_result run_collective(struct brio_file *f, const struct brio_io *io,
-                                         enum brio_err mine)
+struct brio_result brio_access_run(struct brio_file *f, const struct brio_io *io,
+                                   enum brio_err mine)
 {
     const struct brio_fcoll *fcoll = brio_file_fcoll(f);
     struct brio_result result = {.err = BRIO_OK};
@@ -28,11 +26,11 @@ BRIO_ERR brio_access(struct brio_file *f, const struct brio_call *call, brio_off
     enum brio_err err = brio_ready_make(f, call, &r);
     err = brio_ready_place(f, call, err, &r);
     if (call->coll)
-        result = run_collective(f, &r.io, err);
+        result = brio_access_run(f, &r.io, err);
     else if (err)
         result.err = err;
-    else if (r.io.bytes > 0)
-        result = brio_lane_access(&f->lane, &r.io);
+    else
+        result = brio_ready_move(f, &r);
     *bytes = brio_ready_finish(&r, &result);
     brio_ready_free(&r);
     if (brio_ready_converts(f, call))
@@ -46,7 +44,7 @@ enum brio_err brio_access_refuse(struct brio_file *f, const struct brio_call *ca
     struct brio_ready r = {.io = {.dir = call->dir}, .type = MPI_DATATYPE_NULL};
     brio_op_await_turn(f);
     err = brio_ready_place(f, call, err, &r);
-    err = run_collective(f, &r.io, err).err;
+    err = brio_access_run(f, &r.io, err).err;
     return brio_ready_converts(f, call) ? brio_agree(&f->team, err) : err;
 }
 

@@ -7,11 +7,15 @@
 #include "core/file.h"
 #include "core/modules.h"
 #include "core/op.h"
+#include "core/shared.h"
 
+/* Collective where the ranks keep logs. */
 static BRIO_ERR flush(struct brio_file *f)
 {
     brio_op_drain(f);
-    return f->lane.ops->flush(f->lane.self);
+    enum brio_err err = brio_shared_settle(f);
+    enum brio_err flushed = f->lane.ops->flush(f->lane.self);
+    return err ? err : flushed;
 }
 
 /* Collective. Agrees on the size; then rank 0 acts for all. */

@@ -124,8 +124,7 @@ static void finish(struct brio_op *op)
 static void move_bytes(struct brio_job *job)
 {
     struct brio_op *op = (struct brio_op *)job;
-    if (op->ready.io.bytes > 0)
-        op->result = brio_lane_access(&op->file->lane, &op->ready.io);
+    op->result = brio_ready_move(op->file, &op->ready);
     if (op->result.err)
         brio_err_save(op->text);
     if (op->file->facts.thread_multiple) {

@@ -3,6 +3,7 @@
 #define BRIO_CORE_OP_H
 
 #include "core/core.h"
+#include "lane/lane.h"
 #include "lane/pool.h"
 
 /* The call that the operation is for. */
@@ -10,6 +11,11 @@ const struct brio_call *brio_op_call(const struct brio_op *op);
 
 /* Waits until it is done, driving what this thread may drive. */
 void brio_op_await(struct brio_op *op);
+
+/* Collective, blocking: runs the file's fcoll module on this thread. No collective operation
+ * may be under way. */
+struct brio_result brio_access_run(struct brio_file *f, const struct brio_io *io,
+                                   enum brio_err mine);
 
 /* Collective, blocking: takes part in the call with nothing but the failure, so that the
  * other ranks learn of it. Returns err. */

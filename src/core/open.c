@@ -12,6 +12,7 @@
 #include "core/handle.h"
 #include "core/modules.h"
 #include "core/op.h"
+#include "core/shared.h"
 #include "fs/probe.h"
 
 static BRIO_ERR check_amode(int amode)
@@ -218,6 +219,8 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
         if (!err)
             err = brio_modules_view(f);
         if (!err)
+            brio_shared_view(f);
+        if (!err)
             err = brio_handle_new(f, &f->handle);
         struct brio_verdict v;
         brio_verdict_init(&v, err);
@@ -245,6 +248,9 @@ BRIO_ERR brio_file_close(struct brio_file *f)
         err = brio_fail(BRIO_EIO, "closed between begin and end of a split collective, "
                                   "which was carried out");
     }
+    enum brio_err settled = brio_shared_settle(f);
+    if (!err)
+        err = settled;
     enum brio_err flushed = f->lane.ops->flush(f->lane.self);
     if (!err)
         err = flushed;

@@ -3,6 +3,7 @@
 #include "core/core.h"
 #include "core/file.h"
 #include "core/op.h"
+#include "core/shared.h"
 
 static BRIO_ERR forbid_sequential(const struct brio_file *f)
 {
@@ -75,6 +76,23 @@ static BRIO_ERR need_shared(const struct brio_file *f)
     return BRIO_OK;
 }
 
+/* Collective. Where the ranks keep logs, these are emptied, and all move the pointer. */
+static BRIO_ERR seek_after_logs(struct brio_file *f, brio_off off, int whence)
+{
+    brio_off target = 0;
+    enum brio_err err = brio_shared_settle(f);
+    if (err)
+        return err;
+    if (f->team.rank == 0)
+        err = find_target(f, off, whence, brio_shared_position(f), &target);
+    err = brio_follow(&f->team, err);
+    if (err)
+        return err;
+    PMPI_Bcast(&target, 1, MPI_INT64_T, 0, f->team.comm);
+    brio_shared_move(f, target);
+    return BRIO_OK;
+}
+
 /* Collective. Rank 0 moves the pointer between two agreements: when all have come, and
  * before anyone leaves. */
 BRIO_ERR brio_file_seek_shared(struct brio_file *f, brio_off off, int whence)
@@ -92,6 +110,8 @@ BRIO_ERR brio_file_seek_shared(struct brio_file *f, brio_off off, int whence)
     err = brio_verdict_settle(&v, &f->team);
     if (err)
         return err;
+    if (brio_file_log(f))
+        return seek_after_logs(f, off, whence);
     if (f->team.rank == 0) {
         const struct brio_sharedfp *sharedfp = brio_file_sharedfp(f);
         brio_off from = 0, target = 0;

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "comm/verdict.h"
+#include "core/shared.h"
 #include "type/datarep.h"
 #include "type/flatten.h"
 
@@ -135,8 +136,38 @@ static BRIO_ERR take_ordered(struct brio_file *f, brio_off n, brio_off *at)
     return (enum brio_err)word.err;
 }
 
+/* Collective. The same where the ranks keep logs: once these are empty, all know where the
+ * pointer stands, and all move it. */
+static BRIO_ERR take_after_logs(struct brio_file *f, brio_off n, brio_off *at)
+{
+    int64_t before = 0, mine = n, total = 0;
+    enum brio_err err = brio_shared_settle(f);
+    if (err)
+        return err;
+    PMPI_Exscan(&mine, &before, 1, MPI_INT64_T, MPI_SUM, f->team.comm);
+    PMPI_Allreduce(&mine, &total, 1, MPI_INT64_T, MPI_SUM, f->team.comm);
+    if (f->team.rank == 0)
+        before = 0;
+    *at = brio_shared_position(f) + before;
+    brio_shared_move(f, brio_shared_position(f) + total);
+    return BRIO_OK;
+}
+
+static BRIO_ERR take_shared(struct brio_file *f, bool coll, struct brio_ready *r, brio_off *at)
+{
+    const struct brio_sharedlog *log = brio_file_log(f);
+    f->shared_used = true;
+    if (coll)
+        return log ? take_after_logs(f, r->etypes, at) : take_ordered(f, r->etypes, at);
+    if (!log)
+        return brio_file_sharedfp(f)->add(f->sharedfp, r->etypes, at);
+    *at = 0;
+    r->logged = true;
+    return log->append(f->sharedfp, r->io.mem, r->io.buf, r->io.bytes);
+}
+
 static BRIO_ERR take_position(struct brio_file *f, const struct brio_call *call,
-                              const struct brio_ready *r, brio_off *at)
+                              struct brio_ready *r, brio_off *at)
 {
     switch (call->ptr) {
     case BRIO_AT:
@@ -149,10 +180,7 @@ static BRIO_ERR take_position(struct brio_file *f, const struct brio_call *call,
         pthread_mutex_unlock(&f->lock);
         return BRIO_OK;
     case BRIO_SHARED:
-        f->shared_used = true;
-        if (call->coll)
-            return take_ordered(f, r->etypes, at);
-        return brio_file_sharedfp(f)->add(f->sharedfp, r->etypes, at);
+        return take_shared(f, call->coll, r, at);
     }
     return BRIO_OK;
 }
@@ -180,6 +208,13 @@ BRIO_ERR brio_ready_place(struct brio_file *f, const struct brio_call *call, enu
     if (err)
         r->io.bytes = 0;
     return err;
+}
+
+struct brio_result brio_ready_move(struct brio_file *f, const struct brio_ready *r)
+{
+    if (r->logged || r->io.bytes == 0)
+        return (struct brio_result){.bytes = r->io.bytes};
+    return brio_lane_access(&f->lane, &r->io);
 }
 
 brio_off brio_ready_finish(struct brio_ready *r, struct brio_result *result)

@@ -9,6 +9,7 @@ struct brio_ready {
     struct brio_io io;
     struct brio_map *mem; /* our reference to io.mem */
     brio_off etypes;      /* how many are moved */
+    bool logged;          /* the data is in the shared pointer's log, not to be moved now */
     /* Only for representations other than native: the data in the file's form, and what is
      * needed to turn it back. */
     void *staged;
@@ -28,6 +29,9 @@ BRIO_ERR brio_ready_make(struct brio_file *f, const struct brio_call *call,
  * failed takes no room. */
 BRIO_ERR brio_ready_place(struct brio_file *f, const struct brio_call *call, enum brio_err mine,
                           struct brio_ready *r);
+
+/* The access itself, of one rank alone. */
+struct brio_result brio_ready_move(struct brio_file *f, const struct brio_ready *r);
 
 /* After the access: data read is converted. Returns what the user's status says: data bytes
  * in memory. May replace result->err. */

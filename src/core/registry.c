@@ -20,8 +20,8 @@ static const struct brio_module *const fcoll[] = {&brio_fcoll_individual.base,
                                                   &brio_fcoll_static.fcoll.base,
                                                   NULL};
 static const struct brio_module *const sharedfp[] = {
-    &brio_sharedfp_sm.base, &brio_sharedfp_rma.base, &brio_sharedfp_lockedfile.base,
-    &brio_sharedfp_addproc.base, NULL};
+    &brio_sharedfp_sm.base,      &brio_sharedfp_rma.base,        &brio_sharedfp_lockedfile.base,
+    &brio_sharedfp_addproc.base, &brio_sharedfp_individual.base, NULL};
 
 const struct brio_module *const *brio_registry(enum brio_framework framework, size_t *n)
 {

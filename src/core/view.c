@@ -8,6 +8,7 @@
 #include "core/core.h"
 #include "core/modules.h"
 #include "core/op.h"
+#include "core/shared.h"
 #include "type/flatten.h"
 
 /* Named types are everybody's; of others we keep a duplicate. */
@@ -149,6 +150,10 @@ static BRIO_ERR reset_shared(struct brio_file *f, bool used)
     f->shared_used = false;
     if (!used || !brio_file_sharedfp(f))
         return BRIO_OK;
+    if (brio_file_log(f)) {
+        brio_shared_move(f, 0);
+        return BRIO_OK;
+    }
     if (f->team.rank == 0)
         err = brio_file_sharedfp(f)->set(f->sharedfp, 0);
     return brio_follow(&f->team, err);
@@ -164,6 +169,9 @@ BRIO_ERR brio_file_set_view(struct brio_file *f, MPI_Offset disp, MPI_Datatype e
         PMPI_Barrier(f->team.comm); /* nobody moves the shared pointer any more */
     enum brio_err err = prepare(f, disp, etype, filetype, rep, &view);
     bool made = !err;
+    enum brio_err settled = brio_shared_settle(f); /* with the view that is still in force */
+    if (!err)
+        err = settled;
     if (!err)
         err = brio_settings_add_info(f->settings, info);
     if (!err)
@@ -186,6 +194,7 @@ BRIO_ERR brio_file_set_view(struct brio_file *f, MPI_Offset disp, MPI_Datatype e
     f->view = view;
     f->pointer = 0;
     pthread_mutex_unlock(&f->lock);
+    brio_shared_view(f);
     return BRIO_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include "comm/page.h"
 #include "mod/module.h"
+#include "sharedfp/log.h"
 
 struct brio_sharedfp_env {
     MPI_Comm comm;
@@ -15,8 +16,32 @@ struct brio_sharedfp_env {
     struct brio_page_slot *slot; /* memory of rank 0 that all ranks map, or NULL */
 };
 
+/* The door of a module that has no number: each rank keeps what it writes in a log of its own,
+ * and core moves it to the file at every collective call of the shared pointer, at sync, at a
+ * change of the view and at close. Only for files that are not read. Places are bytes of the
+ * view's data. */
+struct brio_sharedlog {
+    /* By all ranks alike, while the logs are empty: the view that records are for. */
+    void (*view)(void *self, brio_off disp, const struct brio_map *map);
+    /* By one rank on its own. Waits while another thread is between order and settled. */
+    BRIO_ERR (*append)(void *self, const struct brio_map *mem, const void *buf, brio_off bytes);
+    /* Collective; the same on all ranks. Gives all records their places, and says how many
+     * parts the rank with the most has; 0: there is nothing in any log. Unless it fails or
+     * there is nothing, `settled' must follow, on the same thread. */
+    BRIO_ERR (*order)(void *self, brio_off *nparts);
+    /* The next part of this rank's; empty when there is none. */
+    BRIO_ERR (*next)(void *self, struct brio_log_part *out);
+    /* Collective, after order: all parts are in the file (`err' is BRIO_OK) or the logs stay as
+     * they are. Returns the same on all ranks. */
+    BRIO_ERR (*settled)(void *self, enum brio_err err);
+    /* Where the pointer stands when the logs are empty; and moves it, by all ranks alike. */
+    brio_off (*position)(void *self);
+    void (*move)(void *self, brio_off at);
+};
+
 struct brio_sharedfp {
     struct brio_module base;
+    const struct brio_sharedlog *log; /* NULL: the pointer is a number */
     /* Collective; cheap, for most files never use the pointer, and nothing of it is to be
      * seen in the user's directory until they do. Returns the same on all ranks;
      * BRIO_EUNSUPOP: it cannot serve after all, and another module may be tried. */
@@ -30,6 +55,7 @@ struct brio_sharedfp {
 };
 
 extern const struct brio_sharedfp brio_sharedfp_addproc;
+extern const struct brio_sharedfp brio_sharedfp_individual;
 extern const struct brio_sharedfp brio_sharedfp_lockedfile;
 extern const struct brio_sharedfp brio_sharedfp_rma;
 extern const struct brio_sharedfp brio_sharedfp_sm;

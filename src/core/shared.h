@@ -1,0 +1,25 @@
+/* The shared pointer of a file whose module keeps logs instead of a number. Nothing here does
+ * anything for files of other modules. */
+#ifndef BRIO_CORE_SHARED_H
+#define BRIO_CORE_SHARED_H
+
+#include "core/file.h"
+
+/* The door to the logs, or NULL. */
+static inline const struct brio_sharedlog *brio_file_log(const struct brio_file *f)
+{
+    return brio_file_sharedfp(f) ? brio_file_sharedfp(f)->log : NULL;
+}
+
+/* Collective; the same on all ranks. All that is in the logs goes to the file, through its
+ * fcoll module; no collective operation may be under way. */
+BRIO_ERR brio_shared_settle(struct brio_file *f);
+
+/* By all ranks, after a settle: the file's view is new. */
+void brio_shared_view(struct brio_file *f);
+
+/* The pointer in etypes, after a settle; and moves it, by all ranks alike. */
+brio_off brio_shared_position(const struct brio_file *f);
+void brio_shared_move(struct brio_file *f, brio_off at);
+
+#endif

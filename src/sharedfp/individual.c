@@ -1,0 +1,354 @@
+/* No shared pointer at all while ranks write (paper 000): each keeps a log of its own, with the
+ * time of every record, and the logs are laid into the file in the order of the times when all
+ * ranks come together. For files that are only written, by programs that do not care which of
+ * two records without a message between their writers comes first. The times are a hybrid
+ * logical clock's: where a collective call orders two records, the file does. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "comm/verdict.h"
+#include "sharedfp/sharedfp.h"
+#include "sharedfp/side.h"
+
+struct conf {
+    bool relaxed;
+    brio_off memory;
+};
+
+struct logs {
+    struct brio_team team;
+    pthread_mutex_t lock; /* guards log against the other threads of this rank */
+    struct brio_log log;
+    struct brio_log_walk walk; /* between order and settled */
+    brio_off end;              /* of what is being moved */
+    bool spilled;              /* by any rank, when the order was made */
+};
+
+static const struct brio_hint hints[] = {
+    {.name = "sharedfp_relaxed_ordering",
+     .aliases = "OMPIO_SHAREDFP_RELAXED_ORDERING",
+     .kind = BRIO_HINT_BOOL,
+     .offset = offsetof(struct conf, relaxed),
+     .def = "false",
+     .same = true,
+     .help = "write-only files: records by the shared pointer may be ordered by clocks alone"},
+    {.name = "individual_memory",
+     .kind = BRIO_HINT_BYTES,
+     .offset = offsetof(struct conf, memory),
+     .def = "16m",
+     .min = 4096,
+     .max = (brio_off)1 << 40,
+     .help = "bytes of a rank's records kept in memory before they go to a side file"},
+    {.name = NULL},
+};
+
+static int query(const struct brio_facts *facts, const void *conf)
+{
+    const struct conf *c = conf;
+    if (!(facts->amode & MPI_MODE_WRONLY) || facts->amode & MPI_MODE_SEQUENTIAL)
+        return -1;
+    return c->relaxed ? 60 : 0;
+}
+
+static void free_logs(struct logs *l)
+{
+    if (!l)
+        return;
+    brio_log_walk_close(&l->walk);
+    brio_log_free(&l->log);
+    pthread_mutex_destroy(&l->lock);
+    free(l);
+}
+
+static BRIO_ERR name_file(const char *path, const char *tag, const char *what, int rank,
+                          char **out)
+{
+    char kind[32];
+    snprintf(kind, sizeof kind, "%s%d", what, rank);
+    return brio_side_name(path, kind, tag, out);
+}
+
+static BRIO_ERR make(const struct brio_sharedfp_env *env, const struct brio_team *team,
+                     const struct conf *conf, const char *tag, struct logs **out)
+{
+    struct logs *l = NULL;
+    enum brio_err err = brio_calloc(1, sizeof *l, (void **)&l);
+    if (err)
+        return err;
+    pthread_mutex_init(&l->lock, NULL);
+    brio_log_init(&l->log);
+    l->team = *team;
+    l->log.limit = (size_t)conf->memory;
+    l->log.head.nranks = (uint32_t)team->nranks;
+    l->log.head.rank = (uint32_t)team->rank;
+    l->log.head.start = env->start;
+    err = name_file(env->path, tag, "meta", team->rank, &l->log.meta_name);
+    if (!err)
+        err = name_file(env->path, tag, "data", team->rank, &l->log.data_name);
+    if (err)
+        free_logs(l);
+    else
+        *out = l;
+    return err;
+}
+
+static BRIO_ERR open_logs(const struct brio_sharedfp_env *env, const void *conf, void **self)
+{
+    struct brio_team team = {.comm = env->comm};
+    char tag[BRIO_SIDE_TAG + 1];
+    struct logs *l = NULL;
+    PMPI_Comm_rank(env->comm, &team.rank);
+    PMPI_Comm_size(env->comm, &team.nranks);
+    enum brio_err err = BRIO_OK;
+    if (team.rank == 0 && !brio_side_allowed(env->path))
+        err =
+            brio_fail(BRIO_EUNSUPOP, "no files can be made in the directory of %s", env->path);
+    err = brio_follow(&team, err);
+    if (!err)
+        err = brio_side_tag(env->comm, tag);
+    if (err)
+        return err;
+    err = brio_agree(&team, make(env, &team, conf, tag, &l));
+    if (err)
+        free_logs(l);
+    else
+        *self = l;
+    return err;
+}
+
+static BRIO_ERR refuse_add(void *self, brio_off n, brio_off *old)
+{
+    (void)self, (void)n, (void)old;
+    return brio_fail(BRIO_EUNSUPOP, "with individual logs nobody knows where the shared "
+                                    "pointer stands");
+}
+
+static BRIO_ERR refuse_set(void *self, brio_off value)
+{
+    brio_off old;
+    return refuse_add(self, value, &old);
+}
+
+static void view(void *self, brio_off disp, const struct brio_map *map)
+{
+    struct logs *l = self;
+    brio_map_unref(l->log.map);
+    l->log.map = brio_map_ref(map);
+    l->log.head.disp = disp;
+    l->log.head.words = (int64_t)brio_log_words(map);
+}
+
+static BRIO_ERR append(void *self, const struct brio_map *mem, const void *buf, brio_off bytes)
+{
+    struct logs *l = self;
+    pthread_mutex_lock(&l->lock);
+    enum brio_err err = brio_log_append(&l->log, mem, buf, bytes);
+    pthread_mutex_unlock(&l->lock);
+    return err;
+}
+
+/* Collective. Everybody's stamps, one rank's behind the other's; *lists is to be freed, with
+ * the stamps, which are in the same block. */
+static BRIO_ERR gather(struct logs *l, const int64_t *all, struct brio_order_list **lists)
+{
+    const int nranks = l->team.nranks;
+    struct brio_order_list *out = NULL;
+    int *count = NULL, *at = NULL;
+    int64_t total = 0;
+    for (int r = 0; r < nranks; r++)
+        total += all[3 * r];
+    enum brio_err err = BRIO_OK;
+    if (total > INT32_MAX / 2)
+        err = brio_fail(BRIO_ENOMEM, "%lld records to be ordered", (long long)total);
+    size_t size = (size_t)nranks * sizeof *out + (size_t)total * sizeof(struct brio_stamp);
+    if (!err)
+        err = brio_calloc(1, size, (void **)&out);
+    if (!err)
+        err = brio_calloc(2 * (size_t)nranks, sizeof *count, (void **)&count);
+    err = brio_agree(&l->team, err);
+    if (err) {
+        free(out);
+        free(count);
+        return err;
+    }
+    struct brio_stamp *stamps = (struct brio_stamp *)(void *)(out + nranks);
+    at = count + nranks;
+    for (int r = 0, from = 0; r < nranks; r++) {
+        out[r] = (struct brio_order_list){.stamps = stamps + from, .n = (size_t)all[3 * r]};
+        count[r] = 2 * (int)all[3 * r];
+        at[r] = 2 * from;
+        from += (int)all[3 * r];
+    }
+    if (PMPI_Allgatherv(l->walk.stamps, count[l->team.rank], MPI_INT64_T, stamps, count, at,
+                        MPI_INT64_T, l->team.comm) != MPI_SUCCESS)
+        err = brio_fail(BRIO_EINTERN, "the times of the records could not be gathered");
+    free(count);
+    *lists = out;
+    return err;
+}
+
+/* Collective. Own places from everybody's stamps. */
+static BRIO_ERR place(struct logs *l, const int64_t *all)
+{
+    struct brio_order_list *lists = NULL;
+    enum brio_err err = gather(l, all, &lists);
+    if (!err) {
+        lists[l->team.rank].at = l->walk.place;
+        err = brio_order((size_t)l->team.nranks, lists, l->log.head.start, &l->end);
+    }
+    free(lists);
+    return err;
+}
+
+/* Collective. How many records each rank has, what its clock shows, whether it has spilled;
+ * *all is to be freed. */
+static BRIO_ERR compare(struct logs *l, enum brio_err mine, int64_t **all)
+{
+    int64_t *words = NULL;
+    if (!mine)
+        mine = brio_calloc(3 * (size_t)l->team.nranks, sizeof *words, (void **)&words);
+    enum brio_err err = brio_agree(&l->team, mine);
+    if (err) {
+        free(words);
+        return err;
+    }
+    int64_t word[3] = {(int64_t)l->walk.n, l->log.clock, l->log.meta_fd >= 0};
+    PMPI_Allgather(word, 3, MPI_INT64_T, words, 3, MPI_INT64_T, l->team.comm);
+    l->spilled = false;
+    for (int r = 0; r < l->team.nranks; r++) {
+        l->log.clock = brio_max(l->log.clock, words[3 * r + 1]);
+        l->spilled |= words[3 * r + 2] != 0;
+    }
+    *all = words;
+    return BRIO_OK;
+}
+
+/* Collective, with the lock held. */
+static BRIO_ERR order_locked(struct logs *l, brio_off *nparts)
+{
+    struct brio_verdict v;
+    int64_t *all = NULL, total = 0;
+    brio_log_walk_close(&l->walk);
+    enum brio_err err = compare(l, brio_log_walk(&l->log, &l->walk), &all);
+    if (err)
+        return err;
+    for (int r = 0; r < l->team.nranks; r++)
+        total += all[3 * r];
+    if (total > 0)
+        err = place(l, all);
+    free(all);
+    *nparts = 0;
+    if (total == 0)
+        return BRIO_OK;
+    brio_verdict_init(&v, err);
+    v.most = err ? 0 : brio_log_parts(&l->log, &l->walk);
+    err = brio_verdict_settle(&v, &l->team);
+    if (!err)
+        *nparts = v.most;
+    return err;
+}
+
+static BRIO_ERR order(void *self, brio_off *nparts)
+{
+    struct logs *l = self;
+    pthread_mutex_lock(&l->lock);
+    enum brio_err err = order_locked(l, nparts);
+    if (err || *nparts == 0)
+        pthread_mutex_unlock(&l->lock);
+    return err;
+}
+
+static BRIO_ERR next(void *self, struct brio_log_part *out)
+{
+    struct logs *l = self;
+    return brio_log_next(&l->log, &l->walk, out);
+}
+
+/* With the lock held. Rank 0's side file tells of the new epoch before any other rank's
+ * records go. What is in the file must go from the logs, whatever else fails. */
+static BRIO_ERR drop_all(struct logs *l)
+{
+    enum brio_err err = BRIO_OK;
+    l->log.head.epoch++;
+    l->log.head.start = l->end;
+    if (l->team.rank == 0)
+        err = brio_log_drop(&l->log, l->spilled);
+    if (l->spilled)
+        err = brio_follow(&l->team, err);
+    if (l->team.rank != 0) {
+        enum brio_err mine = brio_log_drop(&l->log, false);
+        if (!err)
+            err = mine;
+    }
+    return l->spilled ? brio_agree(&l->team, err) : err;
+}
+
+static BRIO_ERR settled(void *self, enum brio_err err)
+{
+    struct logs *l = self;
+    brio_log_walk_close(&l->walk);
+    if (!err)
+        err = drop_all(l);
+    pthread_mutex_unlock(&l->lock);
+    return err;
+}
+
+static brio_off position(void *self)
+{
+    struct logs *l = self;
+    return l->log.head.start;
+}
+
+static void move(void *self, brio_off at)
+{
+    struct logs *l = self;
+    l->log.head.start = at;
+}
+
+/* Collective. What could not be moved to the file stays in the side files, for `brio merge'. */
+static void close_logs(void *self)
+{
+    struct logs *l = self;
+    bool left = l->log.n + l->log.spilled_n > 0;
+    if (left && brio_log_spill(&l->log) == BRIO_OK)
+        brio_log(BRIO_WARN, "records are left in %s: `brio merge' finishes them",
+                 l->log.data_name);
+    int made = l->log.meta_fd >= 0 || l->log.data_fd >= 0, any[2] = {0}, word[2] = {made, left};
+    if (made && !left && l->team.rank != 0) {
+        unlink(l->log.data_name);
+        unlink(l->log.meta_name);
+    }
+    PMPI_Reduce(word, any, 2, MPI_INT, MPI_MAX, 0, l->team.comm);
+    if (l->team.rank == 0 && made && !any[1]) {
+        unlink(l->log.data_name);
+        unlink(l->log.meta_name);
+    }
+    free_logs(l);
+}
+
+static const struct brio_sharedlog door = {
+    .view = view,
+    .append = append,
+    .order = order,
+    .next = next,
+    .settled = settled,
+    .position = position,
+    .move = move,
+};
+
+const struct brio_sharedfp brio_sharedfp_individual = {
+    .base = {.name = "individual",
+             .about = "no pointer: a log of each rank, merged by time when all come together",
+             .hints = hints,
+             .conf_size = sizeof(struct conf),
+             .query = query},
+    .log = &door,
+    .open = open_logs,
+    .add = refuse_add,
+    .set = refuse_set,
+    .close = close_logs,
+};

@@ -1,0 +1,295 @@
+/* One rank's log, in memory and spilled. */
+#include "sharedfp/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "type/pack.h"
+
+enum {
+    MOST_ENTRIES = 16384,  /* in memory; then they are spilled, too */
+    PART_BYTES = 16 << 20, /* moved to the user's file at a time, */
+    PART_PIECES = 1 << 16  /* in at most so many pieces */
+};
+
+void brio_log_init(struct brio_log *log)
+{
+    *log = (struct brio_log){.meta_fd = -1, .data_fd = -1};
+}
+
+void brio_log_free(struct brio_log *log)
+{
+    if (log->meta_fd >= 0)
+        close(log->meta_fd);
+    if (log->data_fd >= 0)
+        close(log->data_fd);
+    brio_map_unref(log->map);
+    free(log->meta_name);
+    free(log->data_name);
+    free(log->entries);
+    free(log->mem);
+    brio_log_init(log);
+}
+
+/* A hybrid logical clock: never back, and later than whatever was seen from other ranks. */
+static int64_t tick(struct brio_log *log)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    log->clock = now > log->clock ? now : log->clock + 1;
+    return log->clock;
+}
+
+/* A shared lock for as long as the rank lives tells `brio merge' to keep away. */
+static BRIO_ERR make_file(const char *name, int *out)
+{
+    struct flock alive = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+    int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return brio_fail_errno(errno, "open of %s", name);
+    fcntl(fd, F_OFD_SETLK, &alive); /* where there are no locks, the user must know */
+    *out = fd;
+    return BRIO_OK;
+}
+
+static BRIO_ERR need_files(struct brio_log *log)
+{
+    if (log->meta_fd >= 0)
+        return BRIO_OK;
+    enum brio_err err = BRIO_OK;
+    if (log->data_fd < 0)
+        err = make_file(log->data_name, &log->data_fd);
+    if (!err)
+        err = make_file(log->meta_name, &log->meta_fd);
+    if (!err)
+        err = brio_log_put_head(log->meta_fd, log->head, log->map);
+    return err;
+}
+
+BRIO_ERR brio_log_spill(struct brio_log *log)
+{
+    enum brio_err err = need_files(log);
+    if (!err && log->spilled_n == 0) /* the pointer or the view may have changed */
+        err = brio_log_put_head(log->meta_fd, log->head, log->map);
+    if (!err)
+        err = brio_log_write(log->data_fd, log->mem, log->used, log->spilled);
+    /* The data first: an entry never speaks of what is not there. */
+    brio_off at =
+        brio_log_head_size(&log->head) + (brio_off)(log->spilled_n * sizeof *log->entries);
+    if (!err)
+        err = brio_log_put_entries(log->meta_fd, at, log->entries, log->n);
+    if (err)
+        return err;
+    log->spilled += (brio_off)log->used;
+    log->spilled_n += log->n;
+    log->used = log->n = 0;
+    return BRIO_OK;
+}
+
+/* Room for `bytes` more in memory, which is at most the limit. */
+static BRIO_ERR need_memory(struct brio_log *log, size_t bytes)
+{
+    size_t want = log->used + bytes, room = log->room ? log->room : 65536;
+    if (want <= log->room)
+        return BRIO_OK;
+    while (room < want)
+        room *= 2;
+    char *more = realloc(log->mem, room);
+    if (!more)
+        return brio_fail(BRIO_ENOMEM, "%zu bytes for what waits to be merged", room);
+    log->mem = more;
+    log->room = room;
+    return BRIO_OK;
+}
+
+static BRIO_ERR need_entry(struct brio_log *log)
+{
+    if (log->n < log->entry_room)
+        return BRIO_OK;
+    size_t room = log->entry_room ? 2 * log->entry_room : 256;
+    struct brio_log_entry *more = realloc(log->entries, room * sizeof *more);
+    if (!more)
+        return brio_fail(BRIO_ENOMEM, "%zu records that wait to be merged", room);
+    log->entries = more;
+    log->entry_room = room;
+    return BRIO_OK;
+}
+
+/* A record that is longer than what is kept in memory goes to the side file at once. */
+static BRIO_ERR append_long(struct brio_log *log, const struct brio_map *mem, const void *buf,
+                            brio_off bytes)
+{
+    enum brio_err err = need_files(log);
+    if (!err)
+        err = need_memory(log, log->limit);
+    for (brio_off done = 0; done < bytes && !err;) {
+        brio_off n = brio_min(bytes - done, (brio_off)log->limit);
+        brio_pack(log->mem, mem, buf, done, n);
+        err = brio_log_write(log->data_fd, log->mem, (size_t)n, log->spilled + done);
+        done += n;
+    }
+    return err;
+}
+
+BRIO_ERR brio_log_append(struct brio_log *log, const struct brio_map *mem, const void *buf,
+                         brio_off bytes)
+{
+    enum brio_err err = BRIO_OK;
+    bool fits = bytes <= (brio_off)log->limit;
+    if (bytes == 0)
+        return BRIO_OK;
+    if (log->n == MOST_ENTRIES || (brio_off)(log->limit - log->used) < bytes)
+        err = brio_log_spill(log);
+    if (!err)
+        err = need_entry(log);
+    if (!err)
+        err = fits ? need_memory(log, (size_t)bytes) : append_long(log, mem, buf, bytes);
+    if (err)
+        return err;
+    log->entries[log->n++] = (struct brio_log_entry){
+        .id = log->next_id++,
+        .time = tick(log),
+        .at = log->spilled + (brio_off)log->used,
+        .bytes = bytes,
+        .epoch = log->head.epoch,
+    };
+    if (fits) {
+        brio_pack(log->mem + log->used, mem, buf, 0, bytes);
+        log->used += (size_t)bytes;
+    } else {
+        log->spilled += bytes;
+    }
+    return BRIO_OK;
+}
+
+BRIO_ERR brio_log_drop(struct brio_log *log, bool make)
+{
+    enum brio_err err = BRIO_OK;
+    bool there = log->meta_fd >= 0;
+    log->n = log->used = log->spilled_n = 0;
+    log->spilled = 0;
+    if (make && !there)
+        return need_files(log);
+    if (there)
+        err = brio_log_put_head(log->meta_fd, log->head, log->map);
+    if (log->data_fd >= 0 && !err && ftruncate(log->data_fd, 0) != 0)
+        err = brio_fail_errno(errno, "ftruncate of %s", log->data_name);
+    return err;
+}
+
+/* Stamps of what is in the side file, as it was written there. */
+static BRIO_ERR read_stamps(const struct brio_log *log, struct brio_stamp *out)
+{
+    struct brio_log_entry *entries;
+    const char *bad;
+    size_t n;
+    enum brio_err err = brio_log_get_entries(log->meta_fd, brio_log_head_size(&log->head),
+                                             log->spilled_n, &entries, &n, &bad);
+    if (err)
+        return err;
+    if (n != log->spilled_n)
+        err = brio_fail(BRIO_EIO, "%s: entry %zu is %s", log->meta_name, n,
+                        bad ? bad : "missing");
+    for (size_t i = 0; i < n; i++)
+        out[i] = (struct brio_stamp){.time = entries[i].time, .bytes = entries[i].bytes};
+    free(entries);
+    return err;
+}
+
+void brio_log_walk_close(struct brio_log_walk *walk)
+{
+    free(walk->stamps);
+    free(walk->place);
+    free(walk->buf);
+    free(walk->at);
+    free(walk->len);
+    *walk = (struct brio_log_walk){.n = 0};
+}
+
+BRIO_ERR brio_log_walk(const struct brio_log *log, struct brio_log_walk *out)
+{
+    struct brio_log_walk w = {.n = log->spilled_n + log->n};
+    size_t pieces = w.n + 1 < PART_PIECES ? w.n + 1 : PART_PIECES;
+    enum brio_err err = brio_calloc(w.n, sizeof *w.stamps, (void **)&w.stamps);
+    if (!err)
+        err = brio_calloc(w.n, sizeof *w.place, (void **)&w.place);
+    if (!err)
+        err = brio_calloc(pieces, sizeof *w.at, (void **)&w.at);
+    if (!err)
+        err = brio_calloc(pieces, sizeof *w.len, (void **)&w.len);
+    if (!err && log->spilled > 0)
+        err = brio_calloc(1, PART_BYTES, (void **)&w.buf);
+    if (!err && log->spilled_n > 0)
+        err = read_stamps(log, w.stamps);
+    if (err) {
+        brio_log_walk_close(&w);
+        return err;
+    }
+    for (size_t i = 0; i < log->n; i++)
+        w.stamps[log->spilled_n + i] =
+            (struct brio_stamp){.time = log->entries[i].time, .bytes = log->entries[i].bytes};
+    *out = w;
+    return BRIO_OK;
+}
+
+/* The pieces of the next part; it does not go on from what is spilled to what is not. */
+static void step(const struct brio_log *log, struct brio_log_walk *w, struct brio_log_part *out)
+{
+    brio_off border = w->stream < log->spilled ? log->spilled : BRIO_OFF_MAX;
+    brio_off most = brio_min(PART_BYTES, border - w->stream), bytes = 0;
+    size_t n = 0;
+    while (w->i < w->n && bytes < most) {
+        brio_off at = w->place[w->i] + w->into;
+        brio_off len = brio_min(w->stamps[w->i].bytes - w->into, most - bytes);
+        if (n > 0 && w->at[n - 1] + w->len[n - 1] == at) {
+            w->len[n - 1] += len;
+        } else {
+            if (n == PART_PIECES)
+                break;
+            w->at[n] = at;
+            w->len[n++] = len;
+        }
+        bytes += len;
+        w->into += len;
+        if (w->into == w->stamps[w->i].bytes) {
+            w->i++;
+            w->into = 0;
+        }
+    }
+    w->stream += bytes;
+    *out = (struct brio_log_part){.bytes = bytes, .n = n, .at = w->at, .len = w->len};
+}
+
+brio_off brio_log_parts(const struct brio_log *log, const struct brio_log_walk *walk)
+{
+    struct brio_log_walk w = *walk; /* its pieces are rewritten by the next step anyway */
+    struct brio_log_part part;
+    brio_off n = 0;
+    for (; w.i < w.n; n++)
+        step(log, &w, &part);
+    return n;
+}
+
+BRIO_ERR brio_log_next(const struct brio_log *log, struct brio_log_walk *walk,
+                       struct brio_log_part *out)
+{
+    brio_off from = walk->stream;
+    struct brio_log_part part;
+    step(log, walk, &part);
+    if (from < log->spilled) {
+        enum brio_err err = brio_log_read(log->data_fd, walk->buf, (size_t)part.bytes, from);
+        if (err)
+            return err;
+        part.data = walk->buf;
+    } else if (part.bytes > 0) {
+        part.data = log->mem + (from - log->spilled);
+    }
+    *out = part;
+    return BRIO_OK;
+}
