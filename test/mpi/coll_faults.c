@@ -37,6 +37,9 @@ static long willing(int fails, long len, int64_t off)
     return -1;
 }
 
+/* Seen by the library instead of the system's. */
+#pragma GCC visibility push(default)
+
 ssize_t pwrite(int fd, const void *buf, size_t len, off_t off)
 {
     long n = willing(sys.write, (long)len, off);
@@ -76,6 +79,8 @@ ssize_t preadv(int fd, const struct iovec *iov, int niov, off_t off)
 {
     return vectored(SYS_preadv, sys.read, fd, iov, niov, off);
 }
+
+#pragma GCC visibility pop
 
 static void limit_file(int64_t bytes)
 {
