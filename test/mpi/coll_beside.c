@@ -278,6 +278,50 @@ static void halves_of_the_ranks(void)
     each_module(halves);
 }
 
+/* ---- Large boxes between nodes ---------------------------------------------------------- */
+
+/* Every rank is an owner and has data with every owner, and what goes from node to node is
+ * more than the MPI sends at once: an owner that has done its part must still see to its
+ * messages while it waits for data of another, who waits for it. */
+static void boxes(const struct coll_setup *plain)
+{
+    enum {
+        LARGE = 512,
+        MANY = 2048
+    };
+    struct coll_setup setup = *plain;
+    MPI_Datatype vector;
+    unsigned char *buf = malloc((size_t)LARGE * MANY), *back = malloc((size_t)LARGE * MANY);
+    setup.nodes = 2;
+    setup.owners = test_nranks;
+    setup.buffer = 4 << 20;
+    MPI_File fh = coll_open(&setup);
+    if (fh == MPI_FILE_NULL || !buf || !back)
+        goto free_memory;
+    MPI_Type_vector(MANY, LARGE, LARGE * test_nranks, MPI_BYTE, &vector);
+    MPI_Type_commit(&vector);
+    OK(MPI_File_set_view(fh, (MPI_Offset)test_rank * LARGE, MPI_BYTE, vector, "native",
+                         MPI_INFO_NULL));
+    MPI_Type_free(&vector);
+    for (int g = 0; g < 3; g++) {
+        for (int i = 0; i < LARGE * MANY; i++)
+            buf[i] = value_at(test_rank, i, g);
+        memset(back, 0xEE, (size_t)LARGE * MANY);
+        OK(MPI_File_write_at_all(fh, 0, buf, LARGE * MANY, MPI_BYTE, MPI_STATUS_IGNORE));
+        OK(MPI_File_read_at_all(fh, 0, back, LARGE * MANY, MPI_BYTE, MPI_STATUS_IGNORE));
+        CHECK(memcmp(buf, back, (size_t)LARGE * MANY) == 0, "round %d", g);
+    }
+    OK(MPI_File_close(&fh));
+free_memory:
+    free(buf);
+    free(back);
+}
+
+static void large_boxes_between_nodes(void)
+{
+    each_module(boxes);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {TEST(writer_in_the_gaps),
@@ -286,6 +330,7 @@ int main(int argc, char **argv)
                                              TEST(late_ranks),
                                              TEST(waiting_in_another_file),
                                              TEST(halves_of_the_ranks),
+                                             TEST(large_boxes_between_nodes),
                                              {0}};
     MPI_Init(&argc, &argv);
     coll_list();
