@@ -50,8 +50,10 @@ const struct brio_hint brio_coll_hints[] = {
 
 /* A plan and the access it is for. */
 struct kept {
-    int64_t id; /* 0: none */
-    brio_off into, bytes, pos;
+    int64_t id;          /* 0: none */
+    uint64_t pattern;    /* hash of the file pattern */
+    brio_off base, into; /* where it is, and where in its tile the access begins */
+    brio_off bytes, pos;
     struct brio_plan *plan;
     brio_off buffer; /* that it was run with; 0: not yet */
 };
@@ -140,14 +142,25 @@ void brio_engine_close(void *self)
 
 /* ---- Plans that are kept ------------------------------------------------------------- */
 
-/* The plan of an access that differs at most by whole tiles of the view. */
+/* What an access is known by: it may differ from one before by whole tiles of the pattern. */
+static struct kept key_of(const struct brio_io *io)
+{
+    if (io->bytes == 0)
+        return (struct kept){.bytes = 0};
+    return (struct kept){.pattern = io->file->hash,
+                         .base = io->base,
+                         .into = io->pos % io->file->size,
+                         .bytes = io->bytes,
+                         .pos = io->pos};
+}
+
 static struct kept *find_plan(struct engine *e)
 {
-    const struct brio_io *io = e->io;
-    brio_off into = io->bytes > 0 ? io->pos % io->file->size : 0;
+    struct kept key = key_of(e->io);
     for (int i = 0; i < KEPT; i++) {
         struct kept *k = &e->kept[i];
-        if (k->id && k->bytes == io->bytes && k->into == into)
+        if (k->id && k->bytes == key.bytes && k->into == key.into && k->base == key.base &&
+            k->pattern == key.pattern)
             return k;
     }
     return NULL;
@@ -162,14 +175,11 @@ static brio_off shift_of(const struct brio_io *io, const struct kept *k)
  * accesses are direct. */
 static struct kept *keep_plan(struct engine *e, struct brio_plan *plan)
 {
-    const struct brio_io *io = e->io;
     struct kept *k = &e->kept[++e->last_id % KEPT];
     brio_plan_free(k->plan);
-    *k = (struct kept){.id = e->last_id, .bytes = io->bytes, .plan = plan};
-    if (io->bytes > 0) {
-        k->into = io->pos % io->file->size;
-        k->pos = io->pos;
-    }
+    *k = key_of(e->io);
+    k->id = e->last_id;
+    k->plan = plan;
     return k;
 }
 
