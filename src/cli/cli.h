@@ -64,7 +64,8 @@ bool brio_output_of(const char *const *argv, char *out, size_t size);
 
 int brio_cmd_run(int argc, char **argv);
 int brio_cmd_info(int argc, char **argv);
+int brio_cmd_merge(int argc, char **argv);
 
-extern const char brio_help_run[], brio_help_info[];
+extern const char brio_help_run[], brio_help_info[], brio_help_merge[];
 
 #endif

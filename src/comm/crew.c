@@ -70,6 +70,7 @@ BRIO_ERR brio_crew_open(struct brio_crew *crew, const struct brio_team *all, con
         brio_region_init(&crew->region, &crew->team, slot, page);
         return BRIO_OK;
     }
+    crew->paged = true;
     MPI_Comm node = MPI_COMM_NULL;
     PMPI_Comm_split(all->comm, node_of[all->rank], all->rank, &node);
     crew->team.comm = node;
@@ -97,7 +98,7 @@ BRIO_ERR brio_crew_open(struct brio_crew *crew, const struct brio_team *all, con
 void brio_crew_close(struct brio_crew *crew)
 {
     brio_region_close(&crew->region);
-    if (crew->ncrews > 1 && crew->team.rank == 0 && crew->page.slot)
+    if (crew->paged && crew->team.rank == 0 && crew->page.slot)
         brio_page_give(&crew->page);
     if (crew->split)
         PMPI_Comm_free(&crew->team.comm);

@@ -15,6 +15,7 @@ struct brio_crew {
     struct brio_page_ref page; /* the leader's */
     struct brio_page_slot *slot;
     bool split; /* team.comm is ours */
+    bool paged; /* so is the page, if this rank leads */
 };
 
 /* Collective over all. If all ranks of the file share memory already (all->meet, in `slot`

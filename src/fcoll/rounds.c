@@ -113,11 +113,13 @@ void brio_rounds_start(struct brio_rounds *r)
     brio_area_signal(r->crew);
 }
 
+/* Asks every keeper each time: the messages of one that has finished its windows still have
+ * to be seen through. */
 static bool is_done(const struct brio_rounds *r)
 {
     bool done = r->nopen == 0;
-    for (int i = 0; i < r->nkeepers && done; i++)
-        done = brio_keeper_done(r, &r->keepers[i]);
+    for (int i = 0; i < r->nkeepers; i++)
+        done &= brio_keeper_done(r, &r->keepers[i]);
     return done;
 }
 
@@ -143,6 +145,8 @@ static void rest(const struct brio_rounds *r, uint32_t seen, int *round)
         brio_area_wait(r->crew, seen, round);
         return;
     }
+    int flag; /* other ranks' messages may need this one */
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, r->team->comm, &flag, MPI_STATUS_IGNORE);
     if (++*round < 50)
         sched_yield();
     else
