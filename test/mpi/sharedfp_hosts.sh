@@ -54,6 +54,8 @@ few=$ranks # Open MPI's TCP stalls if two hosts with the same loopback have two 
 if [ "$BRIO_MPI" = mpich ]; then
     modules="rma $modules" # Open MPI has no windows over TCP
     few=2
+else
+    modules="$modules addproc"
 fi
 run "" "$few" shared "${shared[@]}"
 run "" "$ranks" ordered
@@ -61,4 +63,5 @@ for module in $modules; do
     run $module "$few" shared "${shared[@]}"
     run $module "$few" ordered
 done
+run "" "$few" sharedfp_individual records order_of_messages stages views
 exit $failed

@@ -31,5 +31,6 @@ for nodes in 2 "$ranks"; do
     run BRIO_NODES=$nodes shared "${shared[@]}"
     run BRIO_NODES=$nodes ordered
     run BRIO_NODES=$nodes sharedfp
+    run BRIO_NODES=$nodes sharedfp_individual
 done
 exit $failed

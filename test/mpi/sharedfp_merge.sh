@@ -1,0 +1,135 @@
+#!/bin/bash
+# brio merge after a job was killed: what was synced stays, what was spilled is merged, twice is
+# harmless, damage is set aside, and a running job is left alone.
+. "$BRIO_SOURCE/test/tools/lib.sh"
+ranks=$1
+brio=$BRIO_BUILD/brio
+cat >job.c <<'END'
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+enum { WORDS = 100, SYNCED = 50, MORE = 45, MOST = 64 };
+static void fill(int *rec, int rank, int seq)
+{
+    for (int i = 0; i < WORDS; i++)
+        rec[i] = i == 0 ? rank : i == 1 ? seq : rank * 100003 + seq * 101 + i;
+}
+/* Records of each rank behind each other's, every second record of a strided view's. */
+static int check(const char *path, int ranks)
+{
+    int next[MOST] = {0}, rec[WORDS], want[WORDS], n = 0, bad = 0;
+    FILE *f = fopen(path, "r");
+    fseek(f, 20, SEEK_SET);
+    for (; fread(rec, sizeof rec, 1, f) == 1; n++) {
+        int r = rec[0];
+        if (r < 0 || r >= ranks || rec[1] != next[r])
+            bad = 1;
+        else
+            fill(want, r, next[r]++);
+        if (bad || memcmp(rec, want, sizeof rec))
+            return printf("record %d is broken: rank %d, %d\n", n, rec[0], rec[1]), 1;
+        if (n < SYNCED * ranks && rec[1] >= SYNCED)
+            return printf("record %d was not synced\n", n), 1;
+        fseek(f, sizeof rec, SEEK_CUR);
+    }
+    for (int r = 0; r < ranks; r++)
+        printf("%s%d", r ? " " : "records ", next[r]);
+    printf("\n");
+    return 0;
+}
+int main(int argc, char **argv)
+{
+    if (argc > 2 && strcmp(argv[1], "check") == 0)
+        return check(argv[2], atoi(argv[3]));
+    int rank, rec[WORDS];
+    MPI_File fh;
+    MPI_Datatype block, gap;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Type_contiguous(WORDS, MPI_INT, &block);
+    MPI_Type_create_resized(block, 0, 2 * sizeof rec, &gap);
+    MPI_Type_commit(&gap);
+    if (MPI_File_open(MPI_COMM_WORLD, argv[2], MPI_MODE_WRONLY | MPI_MODE_CREATE, MPI_INFO_NULL,
+                      &fh))
+        MPI_Abort(MPI_COMM_WORLD, 9);
+    MPI_File_set_view(fh, 20, MPI_INT, gap, "native", MPI_INFO_NULL);
+    for (int i = 0; i < SYNCED + MORE; i++) {
+        fill(rec, rank, i);
+        if (MPI_File_write_shared(fh, rec, WORDS, MPI_INT, MPI_STATUS_IGNORE))
+            MPI_Abort(MPI_COMM_WORLD, 9);
+        if (i == SYNCED - 1)
+            MPI_File_sync(fh);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (strcmp(argv[1], "sleep") == 0) {
+        if (rank == 0)
+            fclose(fopen("asleep", "w"));
+        sleep(60);
+    }
+    raise(SIGKILL);
+}
+END
+mpicc -o job job.c || exit 1
+export BRIO_SHAREDFP=individual BRIO_INDIVIDUAL_MEMORY=4096 BRIO_PRELOAD=1
+# A job of its own directory would take the side files with it.
+run() { BRIO_TEST_LIMIT=40 "$BRIO_RUN" "$mpi" "$ranks" "$PWD/job" "$1" "$PWD/$2" >said 2>&1; }
+all() { echo "records$(for ((i = 0; i < ranks; i++)); do printf ' %s' "$1"; done)"; }
+
+run kill data
+ls .data.brio-meta* >/dev/null || wrong killed "no side files"
+cp data before
+expect synced 0 "^$(all 50)\$" ./job check data "$ranks"
+mkdir copy interrupted
+cp -p data .data.brio-* copy
+cp -p data .data.brio-* interrupted
+expect merge 0 "data: $((40 * ranks)) records, $((16000 * ranks)) bytes merged" "$brio" merge data
+expect merged 0 "^$(all 90)\$" ./job check data "$ranks"
+ls -A | grep -q brio- && wrong tidy "side files are left"
+cp data after
+expect twice 0 'nothing to merge' "$brio" merge data
+expect unchanged 0 '' cmp data after
+
+# The same side files give the same file, and over what a merge has begun to write, too.
+cp after copy/data
+expect again 0 'bytes merged' "$brio" merge copy/data
+expect same 0 '' cmp copy/data after
+
+# Interrupted when all was merged and only some side files were gone.
+meta=$(cd interrupted && ls .data.brio-meta0-*)
+touch "interrupted/.data.brio-done-${meta##*-}"
+rm interrupted/.data.brio-*0-*
+expect rest_goes 0 '' "$brio" merge interrupted/data
+expect not_again 0 '' cmp interrupted/data before
+ls -A interrupted | grep -q brio- && wrong tidy_again "side files are left"
+
+# One byte of one entry of the last rank.
+run kill hurt
+meta=$(ls .hurt.brio-meta$((ranks - 1))-*)
+size=$(stat -c %s "$meta")
+printf '\377' | dd of="$meta" bs=1 seek=$((size - 48 * 5)) conv=notrunc status=none
+expect damage 1 'record 35 is damaged' "$brio" merge hurt
+expect kept 0 'damaged' ls -A
+expect rest 0 "^records.* 85\$" ./job check hurt "$ranks"
+expect no_more 0 'nothing to merge' "$brio" merge hurt
+rm -f .hurt*
+
+# The header of rank 0: nothing is guessed.
+run kill head
+printf '\377' | dd of="$(ls .head.brio-meta0-*)" bs=1 seek=20 conv=notrunc status=none
+cp head before
+expect header 1 'header is damaged' "$brio" merge head
+expect untouched 0 '' cmp head before
+rm -f .head*
+
+# A job that runs.
+BRIO_TEST_LIMIT=40 "$BRIO_RUN" "$mpi" "$ranks" "$PWD/job" sleep "$PWD/busy" >said.job 2>&1 &
+job=$!
+for _ in $(seq 200); do [ -e asleep ] && break; sleep 0.1; done
+expect running 1 'still runs' "$brio" merge busy
+kill -TERM "$job" 2>/dev/null
+wait "$job" 2>/dev/null
+expect usage 2 'brio merge' "$brio" merge
+finish
