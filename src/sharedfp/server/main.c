@@ -1,6 +1,7 @@
 /* The additional process: started by sharedfp/addproc, it answers its parents until they tell
  * it that it is over. Not a part of the library. */
 #include <mpi.h>
+#include <sched.h>
 #include <time.h>
 
 #include "sharedfp/service.h"
@@ -14,9 +15,11 @@ static void await(MPI_Comm parents, MPI_Status *status)
         PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, parents, &there, status);
         if (there)
             return;
-        if (idle < 20)
+        if (idle < 200) {
+            sched_yield();
             continue;
-        long us = idle < 500 ? 20 : 1000;
+        }
+        long us = idle < 1000 ? 20 : 1000;
         nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
     }
 }
