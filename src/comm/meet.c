@@ -56,6 +56,20 @@ bool brio_meet_over(const struct brio_team *team, uint32_t epoch, enum brio_wait
     return true;
 }
 
+/* With a core for each rank the others are at work and soon there: looking for a few
+ * microseconds is cheaper than going to sleep. With fewer it would only keep them from it. */
+static void look_closely(const struct brio_team *team, _Atomic uint32_t *word, uint32_t seen)
+{
+    static _Atomic long cores;
+    if (cores == 0)
+        cores = sysconf(_SC_NPROCESSORS_ONLN);
+    for (int i = 0; i < 2000 && team->nranks <= cores; i++) {
+        if (atomic_load_explicit(word, memory_order_relaxed) != seen)
+            return;
+        atomic_signal_fence(memory_order_seq_cst);
+    }
+}
+
 void brio_doze(const struct brio_team *team, _Atomic uint32_t *word, uint32_t seen, int *round)
 {
     enum {
@@ -64,6 +78,7 @@ void brio_doze(const struct brio_team *team, _Atomic uint32_t *word, uint32_t se
         LONGEST = 2000000
     };
     if (++*round <= YIELDS) {
+        look_closely(team, word, seen);
         sched_yield();
         return;
     }
