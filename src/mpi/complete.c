@@ -35,12 +35,13 @@ static bool threaded(void)
 }
 
 /* With threads of its own Brio needs no driving, but then waiting for a file by testing and
- * napping leaves the processor to those threads. Where only messages are waited for, the
- * MPI's own wait is faster. */
+ * napping leaves the processor to those threads; and MPICH's MPI_Waitall does not stand a
+ * generalized request that another thread completes meanwhile. Where only messages are waited
+ * for, the MPI's own wait is faster. */
 static struct session begin(int n, const MPI_Request *requests)
 {
     struct session s = {.mine = brio_requests_mark(n, requests) > 0};
-    s.poll = !driving && brio_progress_pending() > 0 && (s.mine || !threaded());
+    s.poll = !driving && (s.mine || (brio_progress_pending() > 0 && !threaded()));
     return s;
 }
 
