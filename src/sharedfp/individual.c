@@ -98,18 +98,10 @@ static BRIO_ERR make(const struct brio_sharedfp_env *env, const struct brio_team
 
 static BRIO_ERR open_logs(const struct brio_sharedfp_env *env, const void *conf, void **self)
 {
-    struct brio_team team = {.comm = env->comm};
+    struct brio_team team;
     char tag[BRIO_SIDE_TAG + 1];
     struct logs *l = NULL;
-    PMPI_Comm_rank(env->comm, &team.rank);
-    PMPI_Comm_size(env->comm, &team.nranks);
-    enum brio_err err = BRIO_OK;
-    if (team.rank == 0 && !brio_side_allowed(env->path))
-        err =
-            brio_fail(BRIO_EUNSUPOP, "no files can be made in the directory of %s", env->path);
-    err = brio_follow(&team, err);
-    if (!err)
-        err = brio_side_tag(env->comm, tag);
+    enum brio_err err = brio_side_begin(env->path, env->comm, &team, tag);
     if (err)
         return err;
     err = brio_agree(&team, make(env, &team, conf, tag, &l));

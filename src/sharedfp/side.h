@@ -6,21 +6,21 @@
 #include <mpi.h>
 
 #include "base/base.h"
+#include "comm/meet.h"
 
 enum {
     BRIO_SIDE_TAG = 32 /* letters that tell one open from all others */
 };
 
-/* Collective: a tag that no other open, job or host has, and that nobody can guess. */
-BRIO_ERR brio_side_tag(MPI_Comm comm, char tag[BRIO_SIDE_TAG + 1]);
+/* Collective: whether there can be files beside this one (else BRIO_EUNSUPOP, everywhere), who
+ * its ranks are, and a tag for their names that no other open, job or host has, and that
+ * nobody can guess. */
+BRIO_ERR brio_side_begin(const char *path, MPI_Comm comm, struct brio_team *team,
+                         char tag[BRIO_SIDE_TAG + 1]);
 
 /* "DIR/.NAME.brio-KIND-TAG" for the file DIR/NAME; NULL for tag leaves the tag off. *out is
  * to be freed. */
 BRIO_ERR brio_side_name(const char *path, const char *kind, const char *tag, char **out);
-
-/* True if files can be made in the directory that the file is in, as far as can be told
- * without making one. */
-bool brio_side_allowed(const char *path);
 
 /* Calls fn with the name of every file beside `path` that is of this kind. */
 void brio_side_each(const char *path, const char *kind, void (*fn)(const char *name));
