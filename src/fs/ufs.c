@@ -20,9 +20,8 @@ struct ufs {
 
 static int query(const struct brio_facts *facts, const void *conf)
 {
-    (void)facts;
     (void)conf;
-    return 10;
+    return brio_answer(10, "%s is reached by the system's own calls", facts->fs_name);
 }
 
 /* O_NONBLOCK keeps the open of a named pipe from waiting for its other end. */

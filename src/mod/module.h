@@ -69,6 +69,17 @@ struct brio_module {
     int (*query)(const struct brio_facts *facts, const void *conf);
 };
 
+/* How a query answers: returns the priority and keeps the reason in words for this thread.
+ * Say what decided it, with the numbers: "37 ranks on 4 nodes have no common memory". */
+int brio_answer(int priority, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+enum {
+    BRIO_WHY = 160
+};
+
+/* Takes the reason of the last answer of this thread; "" if none was given since. */
+void brio_answer_take(char why[BRIO_WHY]);
+
 enum brio_framework {
     BRIO_FS,
     BRIO_FBTL,

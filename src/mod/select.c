@@ -1,6 +1,7 @@
 /* The one selection loop of the library. */
 #include "mod/select.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +17,8 @@ const char *brio_framework_name(enum brio_framework framework)
     return names[framework];
 }
 
-/* Fills the module's settings and asks it. */
-static BRIO_ERR ask(const struct brio_module *module, const struct brio_facts *facts,
-                    const struct brio_settings *s, struct brio_chosen *out)
+BRIO_ERR brio_ask(const struct brio_module *module, const struct brio_facts *facts,
+                  const struct brio_settings *s, struct brio_chosen *out)
 {
     void *conf = NULL;
     enum brio_err err = BRIO_OK;
@@ -30,8 +30,12 @@ static BRIO_ERR ask(const struct brio_module *module, const struct brio_facts *f
         free(conf);
         return err;
     }
-    *out = (struct brio_chosen){
-        .module = module, .conf = conf, .priority = module->query(facts, conf)};
+    *out = (struct brio_chosen){.module = module, .conf = conf};
+    brio_answer_take(out->why);
+    out->priority = module->query(facts, conf);
+    brio_answer_take(out->why);
+    if (!*out->why)
+        snprintf(out->why, sizeof out->why, "%s", module->about);
     return BRIO_OK;
 }
 
@@ -50,6 +54,7 @@ BRIO_ERR brio_select(enum brio_framework framework, const struct brio_module *co
     const char *forced = s ? brio_settings_get(s, name) : NULL;
     struct brio_chosen best = {.module = NULL};
     bool known = false;
+    char why[BRIO_WHY] = "";
     if (forced && (*forced == '\0' || strcmp(forced, "auto") == 0))
         forced = NULL;
     for (size_t i = 0; i < n; i++) {
@@ -57,12 +62,14 @@ BRIO_ERR brio_select(enum brio_framework framework, const struct brio_module *co
         if (forced && strcmp(forced, modules[i]->name) != 0)
             continue;
         known = true;
-        enum brio_err err = ask(modules[i], facts, s, &one);
+        enum brio_err err = brio_ask(modules[i], facts, s, &one);
         if (err) {
             brio_chosen_free(&best);
             return err;
         }
-        brio_log(BRIO_DEBUG, "%s/%s answers %d", name, modules[i]->name, one.priority);
+        brio_log(BRIO_DEBUG, "%s/%s answers %d: %s", name, modules[i]->name, one.priority,
+                 one.why);
+        memcpy(why, one.why, sizeof why);
         if (one.priority >= 0 && beats(&one, &best)) {
             brio_chosen_free(&best);
             best = one;
@@ -73,8 +80,8 @@ BRIO_ERR brio_select(enum brio_framework framework, const struct brio_module *co
     if (forced && !known)
         return brio_fail(BRIO_EARG, "%s=%s: there is no such module", name, forced);
     if (!best.module && forced)
-        return brio_fail(BRIO_EUNSUPOP, "%s=%s: that module cannot serve this file", name,
-                         forced);
+        return brio_fail(BRIO_EUNSUPOP, "%s=%s: that module cannot serve this file: %s", name,
+                         forced, why);
     if (!best.module)
         return brio_fail(BRIO_EUNSUPOP, "no %s module can serve this file", name);
     best.forced = forced != NULL;

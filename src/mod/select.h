@@ -11,7 +11,12 @@ struct brio_chosen {
     void *conf; /* module->conf_size bytes, ours; NULL if 0 */
     int priority;
     bool forced;
+    char why[BRIO_WHY]; /* what the module says of its priority */
 };
+
+/* Asks one module: its settings, its priority, which may be -1, and its reason. */
+BRIO_ERR brio_ask(const struct brio_module *module, const struct brio_facts *facts,
+                  const struct brio_settings *s, struct brio_chosen *out);
 
 /* Asks each of the n modules. If a setting of the framework's name names one, only that one
  * is asked, and it is an error if it is unknown or cannot serve. */

@@ -44,7 +44,7 @@ static struct server *newest;
 static int query(const struct brio_facts *facts, const void *conf)
 {
     (void)facts, (void)conf;
-    return 15;
+    return brio_answer(15, "works anywhere, but costs one more process");
 }
 
 /* The program lies beside the library, or where BRIO_SERVER says. */

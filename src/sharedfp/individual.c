@@ -50,8 +50,10 @@ static int query(const struct brio_facts *facts, const void *conf)
 {
     const struct conf *c = conf;
     if (!(facts->amode & MPI_MODE_WRONLY) || facts->amode & MPI_MODE_SEQUENTIAL)
-        return -1;
-    return c->relaxed ? 60 : 0;
+        return brio_answer(-1, "logs are for files that are only written, and not in turn");
+    if (!c->relaxed)
+        return brio_answer(0, "ranks write in an order of time only; not asked for");
+    return brio_answer(60, "the user has relaxed the order");
 }
 
 static void free_logs(struct logs *l)

@@ -19,7 +19,10 @@ struct rma {
 static int query(const struct brio_facts *facts, const void *conf)
 {
     (void)conf;
-    return facts->nnodes > 1 ? 45 : 20;
+    if (facts->nnodes == 1)
+        return brio_answer(20, "a window of MPI is dearer than memory that all ranks map");
+    return brio_answer(45, "%d nodes have no memory in common but windows of MPI",
+                       facts->nnodes);
 }
 
 /* Collective. One rank's failure is everybody's, but a window that only some ranks have

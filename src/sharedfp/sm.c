@@ -7,7 +7,9 @@
 static int query(const struct brio_facts *facts, const void *conf)
 {
     (void)conf;
-    return facts->attach ? 50 : -1;
+    if (!facts->attach)
+        return brio_answer(-1, "the %d ranks do not all share memory", facts->nranks);
+    return brio_answer(50, "all ranks share memory");
 }
 
 static BRIO_ERR open_pointer(const struct brio_sharedfp_env *env, const void *conf, void **self)

@@ -71,12 +71,16 @@ static inline void each_module(enum brio_framework framework, const char *path,
     struct brio_facts facts = plain_facts(path);
     for (size_t i = 0; i < n; i++) {
         void *conf = make_conf(modules[i], NULL);
+        char why[BRIO_WHY];
+        brio_answer_take(why);
         int priority = modules[i]->query(&facts, conf);
+        brio_answer_take(why);
         free(conf);
         CHECK(priority >= -1 && priority <= 100, "%s says %d", modules[i]->name, priority);
         if (priority < 0) {
-            fprintf(stderr, "%s/%s cannot serve %s\n", brio_framework_name(framework),
-                    modules[i]->name, path);
+            CHECK(*why, "%s refuses without a reason", modules[i]->name);
+            fprintf(stderr, "%s/%s cannot serve %s: %s\n", brio_framework_name(framework),
+                    modules[i]->name, path, why);
             continue;
         }
         served++;
