@@ -33,6 +33,7 @@ struct brio_file {
     struct brio_chosen chosen[BRIO_FRAMEWORKS];
 
     void *fs, *fcache, *fcoll, *sharedfp; /* the modules' own */
+    struct brio_places places;            /* fcache, for those who ask */
     struct brio_store store;
     struct brio_lane bottom;   /* fbtl */
     struct brio_lane plain;    /* with cache */

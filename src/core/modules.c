@@ -59,7 +59,7 @@ BRIO_ERR brio_modules_select(struct brio_file *f)
     struct brio_verdict v;
     enum brio_err err = BRIO_OK;
     for (int i = 0; i < BRIO_FRAMEWORKS && !err; i++) {
-        if (i == BRIO_FCOLL) /* chosen with the view */
+        if (i == BRIO_FCOLL || i == BRIO_FCACHE) /* chosen with the view, and the layout */
             continue;
         err = brio_module_select(f, (enum brio_framework)i);
         /* Most files never move their shared pointer: it may be wanting until they do. */
@@ -73,16 +73,19 @@ BRIO_ERR brio_modules_select(struct brio_file *f)
 }
 
 /* What one rank can do alone. */
-static BRIO_ERR open_local(struct brio_file *f)
+static BRIO_ERR open_local(struct brio_file *f, const struct brio_layout *layout)
 {
     const struct brio_fbtl *fbtl = (const struct brio_fbtl *)f->chosen[BRIO_FBTL].module;
-    const struct brio_fcache *fcache =
-        (const struct brio_fcache *)f->chosen[BRIO_FCACHE].module;
     enum brio_err err = fbtl->open(&f->store, f->chosen[BRIO_FBTL].conf, &f->bottom);
     if (!err)
-        err = brio_file_fs(f)->layout(f->fs, &f->facts.layout);
+        err = brio_module_select(f, BRIO_FCACHE);
+    if (err)
+        return err;
+    const struct brio_fcache *fcache =
+        (const struct brio_fcache *)f->chosen[BRIO_FCACHE].module;
+    err = fcache->open(layout, f->chosen[BRIO_FCACHE].conf, &f->fcache);
     if (!err)
-        err = fcache->open(&f->facts.layout, f->chosen[BRIO_FCACHE].conf, &f->fcache);
+        f->places = (struct brio_places){.ops = fcache, .self = f->fcache};
     return err;
 }
 
@@ -134,12 +137,13 @@ static BRIO_ERR open_pointer(struct brio_file *f, brio_off start)
     return BRIO_OK;
 }
 
-BRIO_ERR brio_modules_open(struct brio_file *f, enum brio_err mine, brio_off start)
+BRIO_ERR brio_modules_open(struct brio_file *f, const struct brio_layout *layout,
+                           enum brio_err mine, brio_off start)
 {
     const struct brio_cache *cache = (const struct brio_cache *)f->chosen[BRIO_CACHE].module;
     const struct brio_cache_env cache_env = {
         .comm = f->team.comm, .amode = f->amode, .block_size = f->facts.block_size};
-    enum brio_err err = brio_agree(&f->team, mine ? mine : open_local(f));
+    enum brio_err err = brio_agree(&f->team, mine ? mine : open_local(f, layout));
     if (!err)
         err = cache->open(&cache_env, &f->bottom, f->chosen[BRIO_CACHE].conf, &f->plain);
     if (err)
@@ -154,7 +158,8 @@ BRIO_ERR brio_modules_view(struct brio_file *f)
                                       .lane = &f->lane,
                                       .crew = &f->crew,
                                       .block_size = f->facts.block_size,
-                                      .layout = f->facts.layout,
+                                      .stripe = f->facts.stripe,
+                                      .places = f->places,
                                       .atomic = f->facts.atomic};
     struct brio_chosen old = f->chosen[BRIO_FCOLL];
     void *self;
@@ -179,8 +184,6 @@ enum brio_err brio_modules_close(struct brio_file *f)
 {
     const struct brio_cache *cache = (const struct brio_cache *)f->chosen[BRIO_CACHE].module;
     const struct brio_fbtl *fbtl = (const struct brio_fbtl *)f->chosen[BRIO_FBTL].module;
-    const struct brio_fcache *fcache =
-        (const struct brio_fcache *)f->chosen[BRIO_FCACHE].module;
     enum brio_err err = BRIO_OK;
     if (f->fcoll)
         brio_file_fcoll(f)->close(f->fcoll);
@@ -190,8 +193,8 @@ enum brio_err brio_modules_close(struct brio_file *f)
     brio_guard_close(f->guard);
     if (f->plain.ops)
         err = cache->close(&f->plain);
-    if (f->fcache)
-        fcache->close(f->fcache);
+    if (f->places.ops)
+        f->places.ops->close(f->fcache);
     if (f->bottom.ops)
         fbtl->close(&f->bottom);
     if (f->fs) {
@@ -201,6 +204,7 @@ enum brio_err brio_modules_close(struct brio_file *f)
     }
     f->fcoll = f->sharedfp = f->fcache = f->fs = NULL;
     f->guard = NULL;
+    f->places.ops = NULL;
     f->plain.ops = f->bottom.ops = f->lane.ops = NULL;
     return err;
 }

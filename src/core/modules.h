@@ -7,12 +7,13 @@
 /* One framework, on this rank alone. */
 BRIO_ERR brio_module_select(struct brio_file *f, enum brio_framework framework);
 
-/* Collective: all but fcoll; every rank has made the same choice if it succeeds. */
+/* Collective: all but fcoll and fcache; every rank has made the same choice if it succeeds. */
 BRIO_ERR brio_modules_select(struct brio_file *f);
 
-/* Collective. Joins fbtl, cache, fcache and sharedfp behind an opened store; `mine` is how
- * that went here. The shared pointer begins at `start`. */
-BRIO_ERR brio_modules_open(struct brio_file *f, enum brio_err mine, brio_off start);
+/* Collective. Joins fbtl, cache, fcache and sharedfp behind an opened store, whose layout is
+ * the same on all ranks; `mine` is how that went here. The shared pointer begins at `start`. */
+BRIO_ERR brio_modules_open(struct brio_file *f, const struct brio_layout *layout,
+                           enum brio_err mine, brio_off start);
 
 /* Closes whatever is open; safe on a file that was never opened. */
 enum brio_err brio_modules_close(struct brio_file *f);

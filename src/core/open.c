@@ -112,9 +112,27 @@ static int parse_perm(const struct brio_conf *conf)
     return *conf->file_perm && !*end && perm >= 0 && perm <= 07777 ? (int)perm : -1;
 }
 
-/* Collective. Rank 0 first, for it creates; the others find what is there. *size is the
- * file's length when it was opened. */
-static BRIO_ERR open_store(struct brio_file *f, brio_off *size)
+/* What rank 0 has found out about a file by opening it. */
+struct found {
+    brio_off size;
+    struct brio_layout layout;
+};
+
+/* Collective. Of the layout no more than is used: most files have nothing to tell. */
+static void spread(struct brio_file *f, struct found *found)
+{
+    const int head = (int)offsetof(struct found, layout.objects);
+    PMPI_Bcast(found, head, MPI_BYTE, 0, f->team.comm);
+    if (found->layout.nobjects > 0)
+        PMPI_Bcast(found->layout.objects,
+                   found->layout.nobjects * (int)sizeof *found->layout.objects, MPI_BYTE, 0,
+                   f->team.comm);
+    f->facts.nservers = found->layout.nservers;
+    f->facts.stripe = found->layout.stripe;
+}
+
+/* Collective. Rank 0 first, for it creates; the others find what is there. */
+static BRIO_ERR open_store(struct brio_file *f, struct found *found)
 {
     const struct brio_fs *fs = brio_file_fs(f);
     struct brio_fs_open how = {
@@ -129,12 +147,16 @@ static BRIO_ERR open_store(struct brio_file *f, brio_off *size)
     if (f->team.rank == 0) {
         err = fs->open(&how, f->chosen[BRIO_FS].conf, &f->fs, &f->store);
         if (!err)
-            err = fs->get_size(f->fs, size);
+            err = fs->get_size(f->fs, &found->size);
+        if (!err)
+            err = fs->layout(f->fs, &found->layout);
+        if (!err)
+            err = brio_layout_check(&found->layout);
     }
     err = brio_follow(&f->team, err);
     if (err)
         return err;
-    PMPI_Bcast(size, 1, MPI_INT64_T, 0, f->team.comm);
+    spread(f, found);
     if (f->team.rank != 0)
         err = fs->open(&how, f->chosen[BRIO_FS].conf, &f->fs, &f->store);
     f->store.local = f->facts.local && f->facts.nnodes == 1;
@@ -189,7 +211,7 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
 {
     struct brio_file *f = NULL;
     MPI_Comm own;
-    brio_off size = 0;
+    struct found found = {.size = 0};
     enum brio_err err = duplicate(comm, &own);
     if (err)
         return err;
@@ -209,10 +231,10 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
     if (!err)
         err = brio_modules_select(f);
     if (!err) {
-        err = open_store(f, &size);
-        f->pointer = f->amode & MPI_MODE_APPEND ? size : 0;
+        err = open_store(f, &found);
+        f->pointer = f->amode & MPI_MODE_APPEND ? found.size : 0;
         f->shared_used = f->pointer > 0;
-        err = brio_modules_open(f, err, f->pointer);
+        err = brio_modules_open(f, &found.layout, err, f->pointer);
     }
     if (!err) {
         err = brio_view_default(&f->view);

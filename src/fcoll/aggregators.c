@@ -13,7 +13,7 @@ int brio_aggregators(const struct brio_extent *e)
     brio_off volume = brio_min(e->hi - e->lo, e->most * e->nranks);
     brio_off n = brio_max(1, volume / SATURATION);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    n = brio_min(n, brio_max(1, cores));
+    n = brio_min(n, brio_max(e->servers, cores));
     return (int)brio_min(n, e->nranks);
 }
 

@@ -207,11 +207,24 @@ static bool is_fine(const struct brio_io *io)
     return io->file->size / brio_max(1, io->file->npieces) < LARGE_PIECE;
 }
 
+/* A plan made for servers is good for other bytes only if these are on the same ones. */
+static bool on_same_servers(const struct engine *e, const struct brio_plan *plan,
+                            brio_off shift)
+{
+    if (!plan || shift == 0 || !plan->owners[0].places.ops)
+        return true;
+    brio_off period = e->env.places.ops->period(e->env.places.self);
+    return period > 0 && shift % period == 0;
+}
+
 static void fill_words(struct engine *e)
 {
     const struct brio_io *io = e->io;
     int64_t *w = e->reduce.in;
     e->found = e->mine ? NULL : find_plan(e);
+    if (e->found && io->bytes > 0 &&
+        !on_same_servers(e, e->found->plan, shift_of(io, e->found)))
+        e->found = NULL;
     w[WORST] = brio_verdict_vote(e->env.team, e->mine);
     w[UNFIT] = w[FINE] = w[MOST] = 0;
     w[LOW] = w[SHIFT] = w[SHIFT_NOT] = INT64_MIN;
@@ -326,6 +339,15 @@ static void equip(struct engine *e, enum brio_wait how)
                      brio_area_bytes(plan->nranks, plan->nowners, e->rounds.buffer), how);
 }
 
+/* Where domains begin: at stripes, unless the file system's blocks are made of them. */
+static brio_off align_of(const struct engine *e)
+{
+    brio_off block = e->env.block_size, stripe = e->env.stripe;
+    if (e->conf.block)
+        return e->conf.block;
+    return stripe > 0 && block % stripe != 0 ? stripe : block;
+}
+
 static void inspect(struct engine *e, enum brio_wait how)
 {
     const struct brio_io *io = e->io;
@@ -337,10 +359,10 @@ static void inspect(struct engine *e, enum brio_wait how)
         .lo = ~w[LOW],
         .hi = w[HIGH],
         .most = w[MOST],
-        .align = e->conf.block ? e->conf.block : e->env.block_size,
-        .servers = e->env.layout.nservers,
-        .server = e->env.layout.first,
-        .stripe = e->env.layout.stripe,
+        .align = align_of(e),
+        .servers = e->env.places.ops->servers(e->env.places.self),
+        .stripe = e->env.stripe,
+        .places = e->env.places,
         .owners = (int)brio_min(e->conf.nodes, e->env.team->nranks),
         .buffer = e->conf.buffer,
     };

@@ -5,6 +5,7 @@
 #define BRIO_FCOLL_FCOLL_H
 
 #include "comm/crew.h"
+#include "fcache/fcache.h"
 #include "lane/lane.h"
 #include "mod/module.h"
 
@@ -13,8 +14,9 @@ struct brio_coll_env {
     const struct brio_lane *lane; /* to the file, for this rank */
     struct brio_crew *crew;       /* those of them that share memory with this rank */
     brio_off block_size;          /* of the file system */
-    struct brio_layout layout;
-    bool atomic; /* an access must be one access of one rank */
+    brio_off stripe;              /* of the file, 0 if it has none */
+    struct brio_places places;    /* which server has what */
+    bool atomic;                  /* an access must be one access of one rank */
 };
 
 struct brio_fcoll {

@@ -10,22 +10,15 @@ static int query(const struct brio_facts *facts, const void *conf)
     const struct brio_coll_conf *c = conf;
     if (!c->buffering)
         return 0;
-    return facts->layout.nservers > 1 ? 60 : 15;
-}
-
-/* The most owners that share the servers out evenly: then none has two. */
-static int count_owners(const struct brio_extent *e)
-{
-    int n = (int)brio_min(e->servers, e->nranks);
-    while (e->servers % n != 0)
-        n--;
-    return n;
+    return facts->nservers > 1 ? 60 : 15;
 }
 
 static int make_domains(const struct brio_extent *e, struct brio_owner *owners)
 {
     bool striped = e->servers > 1 && e->stripe > 0;
-    int n = striped ? count_owners(e) : brio_aggregators(e);
+    brio_off most = e->owners > 0 ? e->owners : e->servers;
+    int n =
+        striped ? (int)brio_min(brio_min(most, e->servers), e->nranks) : brio_aggregators(e);
     for (int i = 0; i < n; i++)
         owners[i] = (struct brio_owner){
             .rank = (int)((int64_t)i * e->nranks / n),
@@ -34,6 +27,7 @@ static int make_domains(const struct brio_extent *e, struct brio_owner *owners)
             .stripe = striped ? e->stripe : brio_max(e->align, PRETENDED_STRIPE),
             .index = i,
             .of = n,
+            .places = striped ? e->places : (struct brio_places){.ops = NULL},
             .last = e->nranks - 1,
         };
     return n;

@@ -6,6 +6,19 @@
 #include "base/mem.h"
 #include "type/cut.h"
 
+/* The server of byte `off` of a domain of stripes; *end is where its stripe ends. */
+static brio_off server_of(const struct brio_owner *owner, brio_off off, brio_off *end)
+{
+    struct brio_part part;
+    if (!owner->places.ops) {
+        *end = off - off % owner->stripe + owner->stripe;
+        return off / owner->stripe;
+    }
+    owner->places.ops->map(owner->places.self, off, BRIO_OFF_MAX - off, &part);
+    *end = off + part.len;
+    return part.server;
+}
+
 /* Where a window that begins at lo ends at the latest. */
 static brio_off window_end(const struct brio_owner *owner, brio_off lo, brio_off size,
                            brio_off align)
@@ -14,19 +27,21 @@ static brio_off window_end(const struct brio_owner *owner, brio_off lo, brio_off
     brio_off even = align > 0 ? hi - hi % align : hi;
     if (even > lo)
         hi = even;
-    if (owner->stripe > 0)
-        hi = brio_min(hi, lo - lo % owner->stripe + owner->stripe);
+    if (owner->stripe > 0) {
+        (void)server_of(owner, lo, &even);
+        hi = brio_min(hi, even);
+    }
     return hi;
 }
 
 /* The first byte at or behind `off` that is in the domain. */
 static brio_off next_own(const struct brio_owner *owner, brio_off off)
 {
-    if (owner->stripe == 0)
-        return off;
-    brio_off stripe = off / owner->stripe;
-    brio_off ahead = (owner->index - stripe % owner->of + owner->of) % owner->of;
-    return ahead == 0 ? off : (stripe + ahead) * owner->stripe;
+    brio_off end;
+    while (owner->stripe > 0 && off < owner->hi &&
+           server_of(owner, off, &end) % owner->of != owner->index)
+        off = end;
+    return off;
 }
 
 static BRIO_ERR add_window(struct brio_owner *owner, size_t *room, brio_off lo, brio_off hi)

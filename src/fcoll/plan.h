@@ -6,6 +6,7 @@
 #define BRIO_FCOLL_PLAN_H
 
 #include "comm/crew.h"
+#include "fcache/fcache.h"
 #include "type/map.h"
 
 /* Bytes of the file that an owner holds in memory at one time. */
@@ -17,13 +18,14 @@ struct brio_window {
 };
 
 /* A rank that accesses the file for others (an aggregator), and its part of the file: the
- * bytes of [lo, hi), or only those in every `of`-th stripe, if there are stripes; and from
- * ranks first .. last only. */
+ * bytes of [lo, hi), or only those on the servers index, index + of, ..., if there are
+ * stripes; and from ranks first .. last only. */
 struct brio_owner {
     int rank;
     brio_off lo, hi;
     brio_off stripe; /* 0: none */
-    int index, of;   /* it has stripes index, index + of, ... of the file */
+    int index, of;
+    struct brio_places places; /* of the stripes; without ops, stripe s is on server s */
     int first, last;
     brio_off segment; /* a window is the next so many bytes of each rank, in the order of its
                          own data, packed; 0: it is a range of the file, in file order */
@@ -49,8 +51,8 @@ struct brio_extent {
     brio_off most;   /* bytes of the rank that has most */
     brio_off align;  /* domains begin at multiples of it where they can */
     int servers;     /* that the file is spread over, 1 if it is not */
-    int server;      /* of its first stripe */
     brio_off stripe; /* 0 if it is not */
+    struct brio_places places;
     int owners;      /* wanted by the user, 0: choose */
     brio_off buffer; /* of an owner */
 };

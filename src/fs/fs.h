@@ -50,6 +50,8 @@ struct brio_fs {
     /* Waits for a lock on [off, off+len) against all other opens of the file, in this
      * process too. */
     BRIO_ERR (*lock)(void *self, enum brio_lock how, brio_off off, brio_off len);
+    /* Core asks once, on the rank that created, and tells the others. What cannot be found
+     * out is a plain layout and no error. */
     BRIO_ERR (*layout)(void *self, struct brio_layout *out);
 };
 

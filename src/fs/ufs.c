@@ -263,7 +263,7 @@ static BRIO_ERR lock(void *self, enum brio_lock how, brio_off off, brio_off len)
 static BRIO_ERR layout(void *self, struct brio_layout *out)
 {
     (void)self;
-    *out = (struct brio_layout){.nservers = 1, .first = 0, .stripe = 0};
+    brio_layout_plain(out);
     return BRIO_OK;
 }
 

@@ -3,25 +3,25 @@
 #define BRIO_MOD_MODULE_H
 
 #include "base/base.h"
-#include "mod/layout.h"
 
 /* What is known about a file and its ranks. Asked from the system on rank 0 and sent to
  * all, so that every rank answers every query alike. Plain data: no pointers. */
 struct brio_facts {
-    int nranks;                /* of the communicator of the open */
-    int nnodes;                /* that they run on */
-    int max_per_node;          /* ranks on the fullest node */
-    bool attach;               /* every rank can map memory of rank 0 (then nnodes is 1) */
-    bool thread_multiple;      /* MPI may be called from any thread */
-    int amode;                 /* MPI's access mode bits */
-    bool atomic;               /* atomic mode is on */
-    struct brio_layout layout; /* once the file is open */
-    bool exists;               /* before the open */
-    bool local;                /* a file system of this kernel alone: one page cache for all */
-    long fs_type;              /* statfs f_type of the file or its directory */
-    brio_off block_size;       /* preferred by the file system */
-    char fs_name[16];          /* "ext4", "tmpfs", ... or the number in hex */
-    char prefix[16]; /* the known "name:" that the user wrote before the path, or "" */
+    int nranks;           /* of the communicator of the open */
+    int nnodes;           /* that they run on */
+    int max_per_node;     /* ranks on the fullest node */
+    bool attach;          /* every rank can map memory of rank 0 (then nnodes is 1) */
+    bool thread_multiple; /* MPI may be called from any thread */
+    int amode;            /* MPI's access mode bits */
+    bool atomic;          /* atomic mode is on */
+    int nservers;         /* that the file is spread over, 1 if it is not; 0: not open yet */
+    brio_off stripe;      /* bytes on one of them before the next, 0 if there are none */
+    bool exists;          /* before the open */
+    bool local;           /* a file system of this kernel alone: one page cache for all */
+    long fs_type;         /* statfs f_type of the file or its directory */
+    brio_off block_size;  /* preferred by the file system */
+    char fs_name[16];     /* "ext4", "tmpfs", ... or the number in hex */
+    char prefix[16];      /* the known "name:" that the user wrote before the path, or "" */
 };
 
 /* What a setting may hold; the type of the field in the module's own struct. */

@@ -36,7 +36,7 @@ static int stand_open(struct stand *s, const struct brio_module *module,
                                       .lane = &s->bed.lane,
                                       .crew = &s->crew,
                                       .block_size = 4096,
-                                      .layout = {.nservers = 1}};
+                                      .places = {.ops = &brio_fcache_none}};
     enum brio_err err = s->fcoll->open(s->fcoll, &env, s->conf, &s->self);
     CHECK(!err, "%s", brio_err_text());
     return !err;

@@ -12,7 +12,33 @@ static bool owns(const struct brio_owner *owner, brio_off off)
 {
     if (off < owner->lo || off >= owner->hi)
         return false;
-    return owner->stripe == 0 || off / owner->stripe % owner->of == owner->index;
+    if (owner->stripe == 0)
+        return true;
+    struct brio_part part = {.server = (int)(off / owner->stripe % owner->of)};
+    if (owner->places.ops)
+        owner->places.ops->map(owner->places.self, off, 1, &part);
+    return part.server % owner->of == owner->index;
+}
+
+/* Some layout, good until the next call. */
+static struct brio_places draw_places(int servers, brio_off stripe)
+{
+    static struct brio_layout layout;
+    static void *self;
+    if (self)
+        brio_fcache_stripe.close(self);
+    self = NULL;
+    brio_layout_round(&layout, servers, (int)test_below(servers), stripe);
+    if (test_below(2))
+        layout.extents[0].object = stripe * (1 + test_below(5));
+    if (test_below(2)) {
+        layout.nobjects = layout.extents[0].n = 1 + (int)test_below(20);
+        layout.extents[0].at = 0;
+        for (int i = 0; i < layout.nobjects; i++)
+            layout.objects[i] = (uint16_t)test_below(servers);
+    }
+    CHECK(!brio_fcache_stripe.open(&layout, NULL, &self), "%s", brio_err_text());
+    return (struct brio_places){.ops = &brio_fcache_stripe, .self = self};
 }
 
 /* ---- Windows ------------------------------------------------------------------------------
@@ -44,6 +70,8 @@ static struct brio_owner draw_domain(const struct pattern *p)
         owner.stripe = 1 + test_below(test_below(2) ? 50 : 3000);
         owner.of = 1 + (int)test_below(4);
         owner.index = (int)test_below(owner.of);
+        if (test_below(2))
+            owner.places = draw_places(owner.of + (int)test_below(4), owner.stripe);
     }
     return owner;
 }
@@ -60,6 +88,11 @@ static brio_off latest_end(const struct brio_owner *owner, brio_off lo, brio_off
             break;
         }
     brio_off edge = owner->stripe > 0 ? (lo / owner->stripe + 1) * owner->stripe : end;
+    if (owner->stripe > 0 && owner->places.ops) {
+        struct brio_part part;
+        owner->places.ops->map(owner->places.self, lo, BRIO_OFF_MAX - lo, &part);
+        edge = lo + part.len;
+    }
     return edge < end ? edge : end;
 }
 
@@ -188,8 +221,8 @@ static struct brio_extent draw_extent(int small)
     e.owners = test_below(2) ? 1 + (int)test_below(e.nranks) : 0;
     if (test_below(3) == 0) {
         e.servers = 2 + (int)test_below(12);
-        e.server = (int)test_below(e.servers);
         e.stripe = small ? 1 + test_below(500) : (brio_off)65536 << test_below(6);
+        e.places = draw_places(e.servers, e.stripe);
     }
     return e;
 }
@@ -199,8 +232,7 @@ static struct brio_extent draw_extent(int small)
 static void check_owners(const struct brio_extent *e, const struct brio_owner *owners, int n)
 {
     REQUIRE(n >= 1 && n <= e->nranks, "%d owners of %d ranks", n, e->nranks);
-    CHECK(e->servers > 1 || e->owners == 0 || n <= e->owners, "%d owners, %d wanted", n,
-          e->owners);
+    CHECK(e->owners == 0 || n <= e->owners, "%d owners, %d wanted", n, e->owners);
     for (int a = 0; a < n; a++) {
         const struct brio_owner *o = &owners[a];
         CHECK(o->rank >= 0 && o->rank < e->nranks, "owner %d is rank %d", a, o->rank);
@@ -280,6 +312,34 @@ static void makers_share_out_the_file(void)
     CHECK(makers >= 5, "only %zu plan makers were found", makers);
 }
 
+/* With ioserver, whatever the layout, a server is one owner's. */
+static void a_server_has_one_owner(void)
+{
+    uint64_t seed = test_seed();
+    for (int i = 0; i < 3000 && !test_failed; i++) {
+        static struct brio_owner owners[300];
+        int owner_of[16];
+        struct brio_extent e = draw_extent(1);
+        if (e.servers == 1)
+            continue;
+        int n = brio_fcoll_ioserver.domains(&e, owners);
+        memset(owner_of, -1, sizeof owner_of);
+        for (brio_off off = e.lo; off < e.hi; off++) {
+            struct brio_part part;
+            e.places.ops->map(e.places.self, off, 1, &part);
+            for (int a = 0; a < n; a++) {
+                if (!owns(&owners[a], off))
+                    continue;
+                CHECK(owner_of[part.server] == -1 || owner_of[part.server] == a,
+                      "server %d has owners %d and %d", part.server, owner_of[part.server], a);
+                owner_of[part.server] = a;
+            }
+        }
+    }
+    if (test_failed)
+        fprintf(stderr, "BRIO_SEED=%llu\n", (unsigned long long)seed);
+}
+
 /* As many as the user says, never more than ranks; without a word, from the volume and not
  * from the number of ranks. */
 static void numbers_of_owners(void)
@@ -301,9 +361,13 @@ static void numbers_of_owners(void)
     CHECK(brio_aggregators(&e) == 1, "%d owners for 1000 bytes", brio_aggregators(&e));
 }
 
-static const struct test_case cases[] = {
-    TEST(windows_hold_the_data),     TEST(windows_of_a_large_file), TEST(shares_of_a_window),
-    TEST(makers_share_out_the_file), TEST(numbers_of_owners),       {0}};
+static const struct test_case cases[] = {TEST(windows_hold_the_data),
+                                         TEST(windows_of_a_large_file),
+                                         TEST(shares_of_a_window),
+                                         TEST(makers_share_out_the_file),
+                                         TEST(numbers_of_owners),
+                                         TEST(a_server_has_one_owner),
+                                         {0}};
 
 int main(int argc, char **argv)
 {
