@@ -3,26 +3,52 @@
 #ifndef BRIO_CACHE_CACHE_H
 #define BRIO_CACHE_CACHE_H
 
-#include <mpi.h>
-
+#include "comm/crew.h"
 #include "lane/lane.h"
 #include "mod/module.h"
 
 struct brio_cache_env {
-    MPI_Comm comm; /* of the file; a module that needs its own makes a duplicate */
+    const struct brio_team *team; /* of the file; outlives the cache, as does the crew */
+    const struct brio_crew *crew;
     int amode;
-    brio_off block_size;
+    int nservers;        /* that the file is spread over */
+    brio_off stripe;     /* bytes before the next of them; 0 if it is not spread */
+    brio_off block_size; /* of the file system */
 };
 
+/* The flush of a cache's lane is collective. */
 struct brio_cache {
     struct brio_module base;
-    /* Collective. Wraps `below`; `none` gives it back as it is. */
+    /* Accesses through it are indivisible among the ranks of the file. If they are not, core
+     * flushes when atomic mode is switched on, and goes past the cache while it is. */
+    bool atomic;
+    /* Collective: succeeds on all ranks or on none. Wraps `below`; `none` gives it back as it
+     * is. */
     BRIO_ERR(*open)
     (const struct brio_cache_env *env, const struct brio_lane *below, const void *conf,
      struct brio_lane *out);
-    /* Collective. Everything has been flushed before. */
+    /* Collective. Everything has been flushed before; what could not be is lost now. */
     BRIO_ERR (*close)(struct brio_lane *lane);
+    /* Local. *size is what the file system knows; it grows by what is held back. */
+    BRIO_ERR (*size)(const struct brio_lane *lane, brio_off *size);
+    /* Collective, when the file has got a new size (all was flushed before). */
+    BRIO_ERR (*resized)(const struct brio_lane *lane, brio_off size);
+    /* Local, by each rank before a collective access begins: what any rank writes from then
+     * on comes after what this rank has written before. */
+    BRIO_ERR (*settle)(const struct brio_lane *lane);
+    /* The lane for collective accesses: one that is done there comes before everything that
+     * any rank begins later. Mostly the lane itself. */
+    struct brio_lane (*collective)(const struct brio_lane *lane);
+    /* Local. What the cache does for this file and why, in words. */
+    void (*tell)(const struct brio_lane *lane, char *out, size_t size);
 };
+
+/* For slots that a module has nothing to do in: src/cache/plain.c. */
+BRIO_ERR brio_cache_plain_size(const struct brio_lane *lane, brio_off *size);
+BRIO_ERR brio_cache_plain_resized(const struct brio_lane *lane, brio_off size);
+BRIO_ERR brio_cache_plain_settle(const struct brio_lane *lane);
+struct brio_lane brio_cache_plain_lane(const struct brio_lane *lane);
+void brio_cache_plain_tell(const struct brio_lane *lane, char *out, size_t size);
 
 extern const struct brio_cache brio_cache_none;
 

@@ -4,13 +4,25 @@
 #include "core/op.h"
 #include "core/ready.h"
 
+void brio_access_begin(struct brio_file *f, const struct brio_io *io, enum brio_err mine,
+                       enum brio_wait how)
+{
+    char text[BRIO_ERR_TEXT];
+    if (mine)
+        brio_err_save(text);
+    enum brio_err settled = brio_file_cache(f)->settle(&f->plain);
+    if (mine)
+        brio_err_restore(text);
+    brio_file_fcoll(f)->start(f->fcoll, io, mine ? mine : settled, how);
+}
+
 struct brio_result brio_access_run(struct brio_file *f, const struct brio_io *io,
                                    enum brio_err mine)
 {
     const struct brio_fcoll *fcoll = brio_file_fcoll(f);
     struct brio_result result = {.err = BRIO_OK};
     bool done = false;
-    fcoll->start(f->fcoll, io, mine, BRIO_BLOCK);
+    brio_access_begin(f, io, mine, BRIO_BLOCK);
     while (!done)
         fcoll->step(f->fcoll, BRIO_BLOCK, &done, &result);
     return result;

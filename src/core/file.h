@@ -38,6 +38,7 @@ struct brio_file {
     struct brio_lane bottom;   /* fbtl */
     struct brio_lane plain;    /* with cache */
     struct brio_lane lane;     /* what accesses go through: plain, or guarded if atomic */
+    struct brio_lane coll;     /* the same for collective ones */
     struct brio_guard *guard;  /* not NULL in atomic mode */
     struct brio_page_ref page; /* where the shared pointer may live */
     struct brio_page_slot *slot;
@@ -57,6 +58,10 @@ struct brio_file {
 static inline const struct brio_fs *brio_file_fs(const struct brio_file *f)
 {
     return (const struct brio_fs *)f->chosen[BRIO_FS].module;
+}
+static inline const struct brio_cache *brio_file_cache(const struct brio_file *f)
+{
+    return (const struct brio_cache *)f->chosen[BRIO_CACHE].module;
 }
 static inline const struct brio_fcoll *brio_file_fcoll(const struct brio_file *f)
 {

@@ -59,6 +59,9 @@ BRIO_ERR brio_file_get_info(struct brio_file *f, MPI_Info *out)
     if (strlen(f->path) < MPI_MAX_INFO_VAL)
         put(info, "filename", f->path);
     put_hints(info, brio_conf_hints, &f->conf);
+    char state[MPI_MAX_INFO_VAL];
+    brio_file_cache(f)->tell(&f->plain, state, sizeof state);
+    put(info, "cache_state", state);
     for (int i = 0; i < BRIO_FRAMEWORKS; i++) {
         const struct brio_chosen *c = &f->chosen[i];
         if (!c->module)

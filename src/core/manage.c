@@ -9,12 +9,12 @@
 #include "core/op.h"
 #include "core/shared.h"
 
-/* Collective where the ranks keep logs. */
+/* Collective. In atomic mode the cache is empty. */
 static BRIO_ERR flush(struct brio_file *f)
 {
     brio_op_drain(f);
     enum brio_err err = brio_shared_settle(f);
-    enum brio_err flushed = f->lane.ops->flush(f->lane.self);
+    enum brio_err flushed = f->plain.ops->flush(f->plain.self);
     return err ? err : flushed;
 }
 
@@ -35,7 +35,10 @@ static BRIO_ERR resize(struct brio_file *f, brio_off size,
         return err;
     if (f->team.rank == 0)
         err = act(f->fs, size);
-    return brio_follow(&f->team, err);
+    err = brio_follow(&f->team, err);
+    if (err)
+        return err;
+    return brio_agree(&f->team, brio_file_cache(f)->resized(&f->plain, size));
 }
 
 BRIO_ERR brio_file_set_size(struct brio_file *f, brio_off size)
@@ -50,7 +53,13 @@ BRIO_ERR brio_file_preallocate(struct brio_file *f, brio_off size)
 
 BRIO_ERR brio_file_get_size(struct brio_file *f, brio_off *out)
 {
-    return brio_file_fs(f)->get_size(f->fs, out);
+    brio_off size;
+    enum brio_err err = brio_file_fs(f)->get_size(f->fs, &size);
+    if (!err)
+        err = brio_file_cache(f)->size(&f->plain, &size);
+    if (!err)
+        *out = size;
+    return err;
 }
 
 /* Collective. Where all ranks share one page cache, one rank's sync serves all, once every
@@ -76,7 +85,8 @@ BRIO_ERR brio_file_sync(struct brio_file *f)
 static BRIO_ERR open_guard(struct brio_file *f, struct brio_guard **out)
 {
     const struct brio_fs *fs = brio_file_fs(f);
-    enum brio_err err = brio_guard_open(&f->plain, fs, f->fs, out);
+    const struct brio_lane *below = brio_file_cache(f)->atomic ? &f->plain : &f->bottom;
+    enum brio_err err = brio_guard_open(below, fs, f->fs, out);
     if (err)
         return err;
     err = fs->lock(f->fs, f->store.readable ? BRIO_LOCK_SHARED : BRIO_LOCK_EXCLUSIVE, 0, 1);
@@ -113,12 +123,11 @@ BRIO_ERR brio_file_set_atomicity(struct brio_file *f, bool atomic)
     }
     if (guard) {
         f->guard = guard;
-        f->lane = brio_guard_lane(guard);
     } else if (!atomic) {
         brio_guard_close(f->guard);
         f->guard = NULL;
-        f->lane = f->plain;
     }
+    brio_modules_join(f);
     return BRIO_OK;
 }
 

@@ -137,25 +137,34 @@ static BRIO_ERR open_pointer(struct brio_file *f, brio_off start)
     return BRIO_OK;
 }
 
+void brio_modules_join(struct brio_file *f)
+{
+    f->lane = f->guard ? brio_guard_lane(f->guard) : f->plain;
+    f->coll = f->guard ? f->lane : brio_file_cache(f)->collective(&f->plain);
+}
+
 BRIO_ERR brio_modules_open(struct brio_file *f, const struct brio_layout *layout,
                            enum brio_err mine, brio_off start)
 {
-    const struct brio_cache *cache = (const struct brio_cache *)f->chosen[BRIO_CACHE].module;
-    const struct brio_cache_env cache_env = {
-        .comm = f->team.comm, .amode = f->amode, .block_size = f->facts.block_size};
     enum brio_err err = brio_agree(&f->team, mine ? mine : open_local(f, layout));
+    const struct brio_cache_env env = {.team = &f->team,
+                                       .crew = &f->crew,
+                                       .amode = f->amode,
+                                       .nservers = f->facts.nservers,
+                                       .stripe = f->facts.stripe,
+                                       .block_size = f->facts.block_size};
     if (!err)
-        err = cache->open(&cache_env, &f->bottom, f->chosen[BRIO_CACHE].conf, &f->plain);
+        err = brio_file_cache(f)->open(&env, &f->bottom, f->chosen[BRIO_CACHE].conf, &f->plain);
     if (err)
         return err;
-    f->lane = f->plain;
+    brio_modules_join(f);
     return open_pointer(f, start);
 }
 
 BRIO_ERR brio_modules_view(struct brio_file *f)
 {
     const struct brio_coll_env env = {.team = &f->team,
-                                      .lane = &f->lane,
+                                      .lane = &f->coll,
                                       .crew = &f->crew,
                                       .block_size = f->facts.block_size,
                                       .stripe = f->facts.stripe,
@@ -182,17 +191,16 @@ BRIO_ERR brio_modules_view(struct brio_file *f)
 
 enum brio_err brio_modules_close(struct brio_file *f)
 {
-    const struct brio_cache *cache = (const struct brio_cache *)f->chosen[BRIO_CACHE].module;
     const struct brio_fbtl *fbtl = (const struct brio_fbtl *)f->chosen[BRIO_FBTL].module;
     enum brio_err err = BRIO_OK;
     if (f->fcoll)
         brio_file_fcoll(f)->close(f->fcoll);
-    brio_crew_close(&f->crew);
     if (f->sharedfp)
         brio_file_sharedfp(f)->close(f->sharedfp);
     brio_guard_close(f->guard);
     if (f->plain.ops)
-        err = cache->close(&f->plain);
+        err = brio_file_cache(f)->close(&f->plain);
+    brio_crew_close(&f->crew);
     if (f->places.ops)
         f->places.ops->close(f->fcache);
     if (f->bottom.ops)
@@ -205,6 +213,6 @@ enum brio_err brio_modules_close(struct brio_file *f)
     f->fcoll = f->sharedfp = f->fcache = f->fs = NULL;
     f->guard = NULL;
     f->places.ops = NULL;
-    f->plain.ops = f->bottom.ops = f->lane.ops = NULL;
+    f->plain.ops = f->bottom.ops = f->lane.ops = f->coll.ops = NULL;
     return err;
 }

@@ -15,6 +15,9 @@ BRIO_ERR brio_modules_select(struct brio_file *f);
 BRIO_ERR brio_modules_open(struct brio_file *f, const struct brio_layout *layout,
                            enum brio_err mine, brio_off start);
 
+/* Accesses go to the cache, or through the file's guard if it has one. */
+void brio_modules_join(struct brio_file *f);
+
 /* Closes whatever is open; safe on a file that was never opened. */
 enum brio_err brio_modules_close(struct brio_file *f);
 

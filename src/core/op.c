@@ -163,7 +163,7 @@ static bool move(struct brio_op *op)
     if (op->stage == WAITING) {
         if (op->mine)
             brio_err_restore(op->text);
-        fcoll->start(op->file->fcoll, &op->ready.io, op->mine, BRIO_POLL);
+        brio_access_begin(op->file, &op->ready.io, op->mine, BRIO_POLL);
         op->stage = MOVING;
     }
     fcoll->step(op->file->fcoll, BRIO_POLL, &done, &op->result);

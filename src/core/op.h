@@ -12,6 +12,11 @@ const struct brio_call *brio_op_call(const struct brio_op *op);
 /* Waits until it is done, driving what this thread may drive. */
 void brio_op_await(struct brio_op *op);
 
+/* Collective: begins an access of the file's fcoll module, behind all that this rank has
+ * written before. `mine` is what is already wrong here, its text this thread's last. */
+void brio_access_begin(struct brio_file *f, const struct brio_io *io, enum brio_err mine,
+                       enum brio_wait how);
+
 /* Collective, blocking: runs the file's fcoll module on this thread. No collective operation
  * may be under way. */
 struct brio_result brio_access_run(struct brio_file *f, const struct brio_io *io,

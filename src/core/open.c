@@ -273,7 +273,7 @@ BRIO_ERR brio_file_close(struct brio_file *f)
     enum brio_err settled = brio_shared_settle(f);
     if (!err)
         err = settled;
-    enum brio_err flushed = f->lane.ops->flush(f->lane.self);
+    enum brio_err flushed = f->plain.ops->flush(f->plain.self);
     if (!err)
         err = flushed;
     if (f->team.rank == 0 && f->amode & MPI_MODE_DELETE_ON_CLOSE) {

@@ -50,13 +50,13 @@ static inline void *make_conf(const struct brio_module *module, const char *cons
     return conf;
 }
 
+/* How the modules are told that the file is opened. */
+static int contract_amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
+
 static inline struct brio_facts plain_facts(const char *path)
 {
-    struct brio_facts facts = {.nranks = 1,
-                               .nnodes = 1,
-                               .max_per_node = 1,
-                               .attach = true,
-                               .amode = MPI_MODE_RDWR | MPI_MODE_CREATE};
+    struct brio_facts facts = {
+        .nranks = 1, .nnodes = 1, .max_per_node = 1, .attach = true, .amode = contract_amode};
     brio_fs_probe(path, &facts);
     return facts;
 }

@@ -1,0 +1,35 @@
+/* What a cache does that holds nothing back: nothing. */
+#include <stdio.h>
+
+#include "cache/cache.h"
+
+enum brio_err brio_cache_plain_size(const struct brio_lane *lane, brio_off *size)
+{
+    (void)lane;
+    (void)size;
+    return BRIO_OK;
+}
+
+enum brio_err brio_cache_plain_resized(const struct brio_lane *lane, brio_off size)
+{
+    (void)lane;
+    (void)size;
+    return BRIO_OK;
+}
+
+enum brio_err brio_cache_plain_settle(const struct brio_lane *lane)
+{
+    (void)lane;
+    return BRIO_OK;
+}
+
+struct brio_lane brio_cache_plain_lane(const struct brio_lane *lane)
+{
+    return *lane;
+}
+
+void brio_cache_plain_tell(const struct brio_lane *lane, char *out, size_t size)
+{
+    (void)lane;
+    snprintf(out, size, "%s", "");
+}
