@@ -3,6 +3,7 @@
 #include "core/file.h"
 #include "core/op.h"
 #include "core/ready.h"
+#include "core/tally.h"
 
 void brio_access_begin(struct brio_file *f, const struct brio_io *io, enum brio_err mine,
                        enum brio_wait how)
@@ -25,6 +26,7 @@ struct brio_result brio_access_run(struct brio_file *f, const struct brio_io *io
     brio_access_begin(f, io, mine, BRIO_BLOCK);
     while (!done)
         fcoll->step(f->fcoll, BRIO_BLOCK, &done, &result);
+    brio_phase(f->stats, BRIO_PHASE_NONE);
     return result;
 }
 
@@ -47,6 +49,7 @@ BRIO_ERR brio_access(struct brio_file *f, const struct brio_call *call, brio_off
     brio_ready_free(&r);
     if (brio_ready_converts(f, call))
         result.err = brio_agree(&f->team, result.err);
+    brio_tally(f, call, result.err, *bytes);
     return result.err;
 }
 

@@ -27,6 +27,7 @@ struct brio_file {
     struct brio_team team; /* comm is our own duplicate of the user's */
     void *tag;             /* belongs to mpi/ */
 
+    struct brio_stats *stats;
     struct brio_facts facts;
     struct brio_settings *settings;
     struct brio_conf conf;

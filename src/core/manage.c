@@ -67,6 +67,7 @@ BRIO_ERR brio_file_get_size(struct brio_file *f, brio_off *out)
 BRIO_ERR brio_file_sync(struct brio_file *f)
 {
     enum brio_err err = flush(f);
+    brio_count(f->stats, BRIO_N_SYNCS, 1);
     if (f->amode & MPI_MODE_RDONLY)
         return brio_agree(&f->team, err);
     if (!f->store.local) {
@@ -86,7 +87,7 @@ static BRIO_ERR open_guard(struct brio_file *f, struct brio_guard **out)
 {
     const struct brio_fs *fs = brio_file_fs(f);
     const struct brio_lane *below = brio_file_cache(f)->atomic ? &f->plain : &f->bottom;
-    enum brio_err err = brio_guard_open(below, fs, f->fs, out);
+    enum brio_err err = brio_guard_open(below, fs, f->fs, f->stats, out);
     if (err)
         return err;
     err = fs->lock(f->fs, f->store.readable ? BRIO_LOCK_SHARED : BRIO_LOCK_EXCLUSIVE, 0, 1);

@@ -169,7 +169,8 @@ BRIO_ERR brio_modules_view(struct brio_file *f)
                                       .block_size = f->facts.block_size,
                                       .stripe = f->facts.stripe,
                                       .places = f->places,
-                                      .atomic = f->facts.atomic};
+                                      .atomic = f->facts.atomic,
+                                      .stats = f->stats};
     struct brio_chosen old = f->chosen[BRIO_FCOLL];
     void *self;
     f->chosen[BRIO_FCOLL] = (struct brio_chosen){.module = NULL};

@@ -17,6 +17,7 @@
 #include "comm/verdict.h"
 #include "core/file.h"
 #include "core/ready.h"
+#include "core/tally.h"
 
 struct brio_op {
     struct brio_job job; /* first, for the pool */
@@ -109,6 +110,8 @@ static void finish(struct brio_op *op)
     void *arg = op->arg;
     if (op->stage != CONVERTING)
         convert(op);
+    brio_tally(f, &op->call, op->result.err, op->bytes);
+    brio_count(f->stats, BRIO_N_NONBLOCKING + (int)op->call.dir, 1);
     pthread_mutex_lock(&f->lock);
     op->over = true;
     f->nactive--;
@@ -165,8 +168,11 @@ static bool move(struct brio_op *op)
             brio_err_restore(op->text);
         brio_access_begin(op->file, &op->ready.io, op->mine, BRIO_POLL);
         op->stage = MOVING;
+    } else {
+        brio_phase_resume(op->file->stats);
     }
     fcoll->step(op->file->fcoll, BRIO_POLL, &done, &op->result);
+    brio_phase_pause(op->file->stats);
     if (done && op->result.err)
         brio_err_save(op->text);
     return done;

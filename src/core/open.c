@@ -160,6 +160,7 @@ static BRIO_ERR open_store(struct brio_file *f, struct found *found)
     if (f->team.rank != 0)
         err = fs->open(&how, f->chosen[BRIO_FS].conf, &f->fs, &f->store);
     f->store.local = f->facts.local && f->facts.nnodes == 1;
+    f->store.stats = f->stats;
     return err;
 }
 
@@ -175,6 +176,7 @@ static void free_file(struct brio_file *f)
     pthread_mutex_destroy(&f->lock);
     if (f->team.comm != MPI_COMM_NULL)
         PMPI_Comm_free(&f->team.comm);
+    brio_stats_free(f->stats);
     free(f->path);
     free(f);
 }
@@ -191,7 +193,7 @@ static BRIO_ERR new_file(const struct brio_team *team, struct brio_file **out)
     f->view.etype = f->view.filetype = MPI_DATATYPE_NULL;
     pthread_mutex_init(&f->lock, NULL);
     *out = f;
-    return BRIO_OK;
+    return brio_stats_new(&f->stats);
 }
 
 /* Collective. Our own communicator, so that nothing of ours meets the user's messages. */

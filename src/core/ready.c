@@ -214,7 +214,13 @@ struct brio_result brio_ready_move(struct brio_file *f, const struct brio_ready 
 {
     if (r->logged || r->io.bytes == 0)
         return (struct brio_result){.bytes = r->io.bytes};
-    return brio_lane_access(&f->lane, &r->io);
+    int weight = brio_sample(f->stats, r->io.bytes);
+    if (!weight)
+        return brio_lane_access(&f->lane, &r->io);
+    int64_t began = brio_now();
+    struct brio_result result = brio_lane_access(&f->lane, &r->io);
+    brio_count(f->stats, BRIO_N_PHASE + BRIO_PHASE_FILE, weight * (brio_now() - began));
+    return result;
 }
 
 brio_off brio_ready_finish(struct brio_ready *r, struct brio_result *result)

@@ -195,6 +195,7 @@ BRIO_ERR brio_file_set_view(struct brio_file *f, MPI_Offset disp, MPI_Datatype e
     f->pointer = 0;
     pthread_mutex_unlock(&f->lock);
     brio_shared_view(f);
+    brio_count(f->stats, BRIO_N_VIEWS, 1);
     return BRIO_OK;
 }
 

@@ -16,15 +16,18 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-bool brio_move_reach(int fd, const struct brio_io *io, brio_off hi)
+bool brio_move_reach(const struct brio_target *to, const struct brio_io *io, brio_off hi)
 {
     struct stat st;
-    if (fstat(fd, &st))
+    if (fstat(to->fd, &st))
         return false;
     if (st.st_size >= hi)
         return true;
     brio_off at = brio_map_offset(io->mem, io->mem_pos + io->bytes - 1);
-    return pwrite(fd, (const char *)io->buf + at, 1, hi - 1) == 1;
+    if (pwrite(to->fd, (const char *)io->buf + at, 1, hi - 1) != 1)
+        return false;
+    brio_count_call(to->stats, BRIO_WRITE, hi - 1, 1, to->block);
+    return true;
 }
 
 /* Blocks for a part that has none are asked for at once, which saves a quarter of the time of
@@ -48,16 +51,17 @@ static bool populate(void *map, size_t len)
     return !failed;
 }
 
-bool brio_move_mapped(int fd, const struct brio_io *io, brio_off lo, brio_off hi)
+bool brio_move_mapped(const struct brio_target *to, const struct brio_io *io, brio_off lo,
+                      brio_off hi)
 {
     struct brio_cursor file, mem;
     brio_off page = sysconf(_SC_PAGESIZE);
     brio_off start = lo - lo % page;
     size_t len = (size_t)(hi - start);
-    if (!brio_move_reach(fd, io, hi)) /* a mapping goes only to the end of the file */
+    if (!brio_move_reach(to, io, hi)) /* a mapping goes only to the end of the file */
         return false;
-    allocate(fd, start, hi);
-    void *map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, start);
+    allocate(to->fd, start, hi);
+    void *map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, to->fd, start);
     if (map == MAP_FAILED)
         return false;
     bool good = populate(map, len);
@@ -67,6 +71,8 @@ bool brio_move_mapped(int fd, const struct brio_io *io, brio_off lo, brio_off hi
         /* Where offset 0 of the pattern would be mapped; a number, for it may be nowhere. */
         uintptr_t origin = (uintptr_t)map + (uintptr_t)(io->base - start);
         brio_copy((void *)origin, &file, io->buf, &mem, io->bytes);
+        brio_count(to->stats, BRIO_N_MAPPED, 1);
+        brio_count(to->stats, BRIO_N_MAPPED_BYTES, io->bytes);
     }
     munmap(map, len);
     return good;

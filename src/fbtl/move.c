@@ -28,16 +28,17 @@ static enum brio_err judge(enum brio_dir dir, const char *call, ssize_t n, brio_
                      (long long)len, (long long)off);
 }
 
-struct brio_result brio_move_flat(int fd, enum brio_dir dir, void *addr, brio_off off,
-                                  brio_off len)
+struct brio_result brio_move_flat(const struct brio_target *to, enum brio_dir dir, void *addr,
+                                  brio_off off, brio_off len)
 {
     brio_off done = 0;
     while (done < len) {
         size_t want = (size_t)brio_min(len - done, MAX_CALL);
         char *at = (char *)addr + done;
-        ssize_t n = dir == BRIO_READ ? pread(fd, at, want, off + done)
-                                     : pwrite(fd, at, want, off + done);
+        ssize_t n = dir == BRIO_READ ? pread(to->fd, at, want, off + done)
+                                     : pwrite(to->fd, at, want, off + done);
         if (n > 0) {
+            brio_count_call(to->stats, dir, off + done, n, to->block);
             done += n;
         } else if (n == 0 || errno != EINTR) {
             const char *call = dir == BRIO_READ ? "pread" : "pwrite";
@@ -61,15 +62,16 @@ static void skip(struct iovec **iov, int *niov, size_t n)
     }
 }
 
-static struct brio_result move_vector(int fd, enum brio_dir dir, struct iovec *iov,
-                                      const struct brio_stretch *s)
+static struct brio_result move_vector(const struct brio_target *to, enum brio_dir dir,
+                                      struct iovec *iov, const struct brio_stretch *s)
 {
     brio_off done = 0;
     int niov = s->niov;
     while (done < s->len) {
-        ssize_t n = dir == BRIO_READ ? preadv(fd, iov, niov, s->off + done)
-                                     : pwritev(fd, iov, niov, s->off + done);
+        ssize_t n = dir == BRIO_READ ? preadv(to->fd, iov, niov, s->off + done)
+                                     : pwritev(to->fd, iov, niov, s->off + done);
         if (n > 0) {
+            brio_count_call(to->stats, dir, s->off + done, n, to->block);
             done += n;
             skip(&iov, &niov, (size_t)n);
         } else if (n == 0 || errno != EINTR) {
@@ -81,7 +83,7 @@ static struct brio_result move_vector(int fd, enum brio_dir dir, struct iovec *i
     return (struct brio_result){BRIO_OK, done};
 }
 
-struct brio_result brio_move_stretches(int fd, const struct brio_io *io)
+struct brio_result brio_move_stretches(const struct brio_target *to, const struct brio_io *io)
 {
     struct iovec iov[MAX_IOV];
     struct brio_walk walk;
@@ -90,8 +92,8 @@ struct brio_result brio_move_stretches(int fd, const struct brio_io *io)
     brio_walk_init(&walk, io);
     while (brio_walk_next(&walk, MAX_CALL, MAX_IOV, iov, &s)) {
         struct brio_result r = s.niov == 1
-                                   ? brio_move_flat(fd, io->dir, iov[0].iov_base, s.off, s.len)
-                                   : move_vector(fd, io->dir, iov, &s);
+                                   ? brio_move_flat(to, io->dir, iov[0].iov_base, s.off, s.len)
+                                   : move_vector(to, io->dir, iov, &s);
         all.bytes += r.bytes;
         all.err = r.err;
         if (r.bytes < s.len)

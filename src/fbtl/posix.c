@@ -51,7 +51,7 @@ struct buffer {
 };
 
 struct posix {
-    int fd;
+    struct brio_target to;
     struct brio_sieve sieve;
     struct brio_map *flat;          /* contiguous bytes */
     _Atomic(struct buffer *) spare; /* kept from one access to the next */
@@ -87,17 +87,18 @@ static struct brio_result pack(struct posix *p, const struct brio_io *io)
 {
     struct buffer *b = take_buffer(p, io->bytes);
     if (!b)
-        return brio_move_stretches(p->fd, io);
+        return brio_move_stretches(&p->to, io);
     struct brio_io packed = *io;
     packed.mem = p->flat;
     packed.mem_pos = 0;
     packed.buf = b->data;
     if (io->dir == BRIO_WRITE)
         brio_pack(b->data, io->mem, io->buf, io->mem_pos, io->bytes);
-    struct brio_result r = brio_move_stretches(p->fd, &packed);
+    struct brio_result r = brio_move_stretches(&p->to, &packed);
     if (io->dir == BRIO_READ && r.bytes > 0)
         brio_unpack(io->buf, io->mem, b->data, io->mem_pos, r.bytes);
     give_buffer(p, b);
+    brio_count(p->to.stats, BRIO_N_COPIED, r.bytes);
     return r;
 }
 
@@ -117,9 +118,9 @@ static struct brio_result read_window(struct posix *p, const struct brio_io *io,
     struct brio_cursor file, mem;
     struct buffer *b = take_buffer(p, bite->hi - bite->lo);
     if (!b)
-        return brio_move_stretches(p->fd, io);
+        return brio_move_stretches(&p->to, io);
     struct brio_result got =
-        brio_move_flat(p->fd, BRIO_READ, b->data, bite->lo, bite->hi - bite->lo);
+        brio_move_flat(&p->to, BRIO_READ, b->data, bite->lo, bite->hi - bite->lo);
     brio_off n = io->bytes, end = bite->lo + got.bytes;
     if (end < bite->hi)
         n = brio_map_below(io->file, end - io->base) - io->pos;
@@ -131,10 +132,12 @@ static struct brio_result read_window(struct posix *p, const struct brio_io *io,
         brio_copy(io->buf, &mem, (const void *)origin, &file, n);
     }
     give_buffer(p, b);
+    brio_count(p->to.stats, BRIO_N_COPIED, n);
+    brio_count(p->to.stats, BRIO_N_HOLES, got.bytes - n);
     if (got.err == BRIO_OK)
         return (struct brio_result){BRIO_OK, n};
     struct brio_io left = rest(io, n);
-    struct brio_result r = brio_move_stretches(p->fd, &left);
+    struct brio_result r = brio_move_stretches(&p->to, &left);
     r.bytes += n;
     return r;
 }
@@ -146,9 +149,9 @@ static struct brio_result move_bite(struct posix *p, const struct brio_io *io,
         return pack(p, io);
     if (bite->way == BRIO_WAY_WINDOW && io->dir == BRIO_READ)
         return read_window(p, io, bite);
-    if (bite->way == BRIO_WAY_WINDOW && brio_move_mapped(p->fd, io, bite->lo, bite->hi))
+    if (bite->way == BRIO_WAY_WINDOW && brio_move_mapped(&p->to, io, bite->lo, bite->hi))
         return (struct brio_result){BRIO_OK, io->bytes};
-    return brio_move_stretches(p->fd, io);
+    return brio_move_stretches(&p->to, io);
 }
 
 static struct brio_result move_pieces(struct posix *p, const struct brio_io *io)
@@ -255,7 +258,7 @@ static bool move_shared(struct posix *p, const struct brio_io *io, struct brio_r
     /* At once for all: the page that holds the byte is a small one, and would be in the way
      * of a large one at the end of each window. */
     if (io->dir == BRIO_WRITE)
-        (void)brio_move_reach(p->fd, io, hi);
+        (void)brio_move_reach(&p->to, io, hi);
     brio_pool_share(move_chunk, &c, c.n);
     *out = sum_chunks(&c);
     pthread_mutex_destroy(&c.lock);
@@ -281,7 +284,7 @@ static struct brio_result move(struct posix *p, const struct brio_io *io)
         return (struct brio_result){BRIO_OK, 0};
     if (one_piece(io->file, io->pos, io->bytes, &off) &&
         one_piece(io->mem, io->mem_pos, io->bytes, &at))
-        return brio_move_flat(p->fd, io->dir, (char *)io->buf + at, io->base + off, io->bytes);
+        return brio_move_flat(&p->to, io->dir, (char *)io->buf + at, io->base + off, io->bytes);
     return move_shared(p, io, &r) ? r : move_pieces(p, io);
 }
 
@@ -300,7 +303,9 @@ struct task {
 static void run(struct brio_job *job)
 {
     struct task *task = (struct task *)job;
+    int64_t began = brio_now();
     struct brio_result r = move(task->p, &task->io);
+    brio_count(task->p->to.stats, BRIO_N_PHASE + BRIO_PHASE_FILE, brio_now() - began);
     pthread_mutex_lock(&task->lock);
     task->result = r;
     if (r.err)
@@ -378,7 +383,10 @@ static BRIO_ERR open_posix(const struct brio_store *store, const void *conf,
     if (err)
         return err;
     struct posix *p = mem;
-    p->fd = store->fd;
+    brio_off block = store->block_size;
+    p->to = (struct brio_target){.fd = store->fd,
+                                 .block = block > 0 && !(block & (block - 1)) ? block : 4096,
+                                 .stats = store->stats};
     p->sieve = (struct brio_sieve){.read = c->ds_read,
                                    .write = c->ds_write,
                                    .read_window = c->rd_window,

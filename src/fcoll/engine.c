@@ -120,6 +120,7 @@ BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_en
     e->rounds.team = env->team;
     e->rounds.lane = env->lane;
     e->rounds.crew = env->crew;
+    e->rounds.stats = env->stats;
     *self = e;
     return BRIO_OK;
 }
@@ -255,6 +256,7 @@ void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
     if (mine)
         brio_err_save(e->text);
     e->stage = AGREEING;
+    brio_phase(e->env.stats, BRIO_PHASE_WAIT);
     e->reduce.n = WORDS;
     fill_words(e);
     brio_reduce_start(&e->reduce, e->env.team, how);
@@ -263,6 +265,7 @@ void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
 static void go_direct(struct engine *e, enum brio_wait how)
 {
     e->stage = DIRECT;
+    brio_count(e->env.stats, BRIO_N_DIRECT, 1);
     if (e->mine)
         brio_err_restore(e->text);
     brio_fcoll_individual.start(e->direct, e->io, e->mine, how);
@@ -272,6 +275,9 @@ static void run(struct engine *e)
 {
     e->rounds.io = e->io;
     e->rounds.shift = e->shift;
+    brio_phase(e->env.stats, BRIO_PHASE_EXCHANGE);
+    brio_count(e->env.stats, BRIO_N_OWNERS, e->rounds.plan->nowners);
+    brio_count(e->env.stats, BRIO_N_OWNED, e->rounds.plan->own >= 0);
     if (e->maker->phased)
         brio_phases_start(&e->phases, e->nrounds);
     else
@@ -295,6 +301,7 @@ static void measure(struct engine *e, enum brio_wait how)
     const struct brio_crew *crew = e->env.crew;
     const struct brio_plan *plan = e->found->plan;
     brio_off most = plan->window;
+    brio_phase(e->env.stats, BRIO_PHASE_PLAN);
     if (is_equipped(e)) {
         e->rounds.plan = plan;
         e->rounds.buffer = e->found->buffer;
@@ -353,6 +360,7 @@ static void inspect(struct engine *e, enum brio_wait how)
     const struct brio_io *io = e->io;
     const int64_t *w = e->reduce.out;
     struct brio_map *mine = NULL;
+    brio_phase(e->env.stats, BRIO_PHASE_PLAN);
     enum brio_err err = brio_map_cut(io->file, io->base, io->pos, io->bytes, &mine);
     e->extent = (struct brio_extent){
         .nranks = e->env.team->nranks,
@@ -368,6 +376,7 @@ static void inspect(struct engine *e, enum brio_wait how)
     };
     e->shift = 0;
     e->stage = INSPECTING;
+    brio_count(e->env.stats, BRIO_N_PLAN_MISSES, 1);
     brio_inspect_start(&e->inspect, &e->extent, e->maker->domains, mine, err, how);
 }
 
@@ -385,6 +394,7 @@ static void decide(struct engine *e, enum brio_wait how)
         go_direct(e, how);
     else {
         e->shift = w[SHIFT] == INT64_MIN ? 0 : w[SHIFT];
+        brio_count(e->env.stats, BRIO_N_PLAN_HITS, 1);
         measure(e, how);
     }
 }
@@ -400,6 +410,7 @@ enum {
 static void end(struct engine *e, enum brio_wait how)
 {
     e->stage = ENDING;
+    brio_phase(e->env.stats, BRIO_PHASE_WAIT);
     e->reduce.n = BAD + (int)brio_min(e->rounds.plan->nowners, BAD_WORDS);
     e->reduce.in[WORST] = brio_verdict_vote(e->env.team, e->rounds.err);
     for (int i = BAD; i < e->reduce.n; i++)

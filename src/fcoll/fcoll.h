@@ -4,6 +4,7 @@
 #ifndef BRIO_FCOLL_FCOLL_H
 #define BRIO_FCOLL_FCOLL_H
 
+#include "base/stats.h"
 #include "comm/crew.h"
 #include "fcache/fcache.h"
 #include "lane/lane.h"
@@ -17,6 +18,7 @@ struct brio_coll_env {
     brio_off stripe;              /* of the file, 0 if it has none */
     struct brio_places places;    /* which server has what */
     bool atomic;                  /* an access must be one access of one rank */
+    struct brio_stats *stats;     /* NULL: not counted */
 };
 
 struct brio_fcoll {

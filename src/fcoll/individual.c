@@ -40,6 +40,7 @@ static BRIO_ERR open_coll(const struct brio_fcoll *me, const struct brio_coll_en
 static void agree(struct individual *ind, enum brio_err mine, enum brio_wait how)
 {
     ind->phase = AGREEING;
+    brio_phase(ind->env.stats, BRIO_PHASE_WAIT);
     brio_verdict_init(&ind->verdict, mine);
     brio_verdict_start(&ind->verdict, ind->env.team, how);
 }
@@ -48,6 +49,7 @@ static void start(void *self, const struct brio_io *io, enum brio_err mine, enum
 {
     struct individual *ind = self;
     ind->phase = MOVING;
+    brio_phase(ind->env.stats, BRIO_PHASE_FILE);
     ind->ticket = (struct brio_ticket){.done = false};
     if (mine || io->bytes == 0)
         agree(ind, mine, how);

@@ -34,6 +34,12 @@ static int message_bytes(const struct brio_rounds *r, const struct brio_post *po
     return bytes > 0 ? (int)(bytes + BRIO_BOX_HEAD) : 0;
 }
 
+static void count_message(struct brio_rounds *r, int bytes)
+{
+    brio_count(r->stats, BRIO_N_MESSAGES, 1);
+    brio_count(r->stats, BRIO_N_MESSAGE_BYTES, bytes);
+}
+
 static void expect(struct brio_rounds *r, size_t k)
 {
     for (int i = 0; i < r->nposts; i++) {
@@ -67,6 +73,7 @@ static void move_boxes(struct brio_rounds *r, size_t k)
                 brio_unpack(base, map, at, from, to - from);
             else
                 brio_pack(at, map, base, from, to - from);
+            brio_count(r->stats, BRIO_N_COPIED, to - from);
             at += to - from;
         }
     }
@@ -80,9 +87,11 @@ static void send_boxes(struct brio_rounds *r, size_t k, brio_off valid)
         struct brio_box *box = (struct brio_box *)(void *)post->box[k % BRIO_BUFFERS];
         int n = message_bytes(r, post, k);
         box->valid = valid;
-        if (n > 0)
+        if (n > 0) {
+            count_message(r, n);
             PMPI_Isend(box, n, MPI_BYTE, r->crew->leader[post->crew], TAG, r->team->comm,
                        &post->req[k % BRIO_BUFFERS]);
+        }
     }
 }
 
@@ -202,11 +211,15 @@ static bool access_file(struct brio_rounds *r, struct brio_keeper *keeper, enum 
     if (!keeper->begun) {
         keeper->begun = true;
         keeper->part = 0;
+        brio_count(r->stats, BRIO_N_WINDOWS, 1);
         keeper->valid = BRIO_OFF_MAX;
         if (r->io->dir == BRIO_WRITE)
             move_boxes(r, k);
     }
-    if (!access_all(r, keeper, how))
+    enum brio_phase before = brio_phase(r->stats, BRIO_PHASE_FILE);
+    bool done = access_all(r, keeper, how);
+    brio_phase(r->stats, before);
+    if (!done)
         return false;
     if (r->io->dir == BRIO_READ)
         send_boxes(r, k, keeper->valid);
@@ -225,9 +238,10 @@ static bool exchange_box(struct brio_rounds *r, struct brio_keeper *keeper)
     char *buffer = brio_rounds_buffer(r, keeper->owner, k);
     if (!keeper->begun) {
         keeper->begun = true;
-        if (r->io->dir == BRIO_WRITE)
+        if (r->io->dir == BRIO_WRITE) {
+            count_message(r, n);
             PMPI_Isend(buffer, n, MPI_BYTE, owner->rank, TAG, r->team->comm, &keeper->req);
-        else
+        } else
             PMPI_Irecv(buffer, n, MPI_BYTE, owner->rank, TAG, r->team->comm, &keeper->req);
     }
     if (!arrived(&keeper->req))

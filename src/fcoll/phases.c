@@ -86,6 +86,7 @@ static void pack_parcels(struct brio_phases *p)
         r->visited += to - from;
         if (parcel)
             brio_pack(parcel->data, io->mem, io->buf, io->mem_pos + from, to - from);
+        brio_count(r->stats, BRIO_N_COPIED, to - from);
     }
 }
 
@@ -105,6 +106,7 @@ static void unpack_parcels(struct brio_phases *p)
             r->moved = brio_min(r->moved, from + brio_max(bytes, 0));
         if (bytes > 0)
             brio_unpack(io->buf, io->mem, parcel->data, io->mem_pos + from, bytes);
+        brio_count(r->stats, BRIO_N_COPIED, brio_max(bytes, 0));
     }
 }
 
@@ -133,6 +135,7 @@ static void fill_window(struct brio_phases *p)
         brio_off from, to;
         brio_window_part(&plan->owners[plan->own], p->round, map, &from, &to);
         brio_unpack(window_base(p), map, parcel->data, from, to - from);
+        brio_count(p->rounds->stats, BRIO_N_COPIED, to - from);
     }
 }
 
@@ -153,6 +156,7 @@ static void empty_window(struct brio_phases *p, brio_off valid)
             continue;
         parcel->valid = valid;
         brio_pack(parcel->data, map, window_base(p), from, to - from);
+        brio_count(p->rounds->stats, BRIO_N_COPIED, to - from);
     }
 }
 
@@ -171,14 +175,17 @@ static bool access_window(struct brio_phases *p, enum brio_wait how, brio_off *v
                                .buf = window_base(p),
                                .mem_pos = from,
                                .bytes = brio_cut_below(plan->touched, w->hi) - from};
+    enum brio_phase before = brio_phase(r->stats, BRIO_PHASE_FILE);
     if (!p->begun) {
         p->begun = true;
+        brio_count(r->stats, BRIO_N_WINDOWS, 1);
         r->ticket = (struct brio_ticket){.done = r->err != BRIO_OK};
         if (!r->err)
             r->lane->ops->submit(r->lane->self, &io, how, &r->ticket);
     }
     if (!r->ticket.done)
         r->lane->ops->reap(r->lane->self, &r->ticket, how);
+    brio_phase(r->stats, before);
     if (!r->ticket.done)
         return false;
     p->begun = false;
@@ -248,6 +255,8 @@ static void send_parcels(struct brio_phases *p)
         free(parcel->data);
     }
     p->nparcels = kept;
+    brio_count(p->rounds->stats, BRIO_N_MESSAGES, 1);
+    brio_count(p->rounds->stats, BRIO_N_MESSAGE_BYTES, (int64_t)bytes);
     PMPI_Isend(p->out ? (const void *)p->out : &nothing,
                p->out ? (int)bytes : (int)sizeof nothing, MPI_BYTE, partner(p, 1),
                TAG + p->phase, p->rounds->team->comm, &p->sent);
@@ -395,10 +404,12 @@ bool brio_phases_step(struct brio_phases *p, enum brio_wait how)
         }
         if (how == BRIO_POLL)
             return false;
+        enum brio_phase before = brio_phase(p->rounds->stats, BRIO_PHASE_WAIT);
         if (++idle < 100)
             sched_yield();
         else
             nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+        brio_phase(p->rounds->stats, before);
     }
     brio_rounds_check(p->rounds);
     return true;

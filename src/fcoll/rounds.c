@@ -53,6 +53,7 @@ static bool visit(struct brio_rounds *r, int owner, size_t k, brio_off pos, brio
             r->moved = brio_min(r->moved, pos + bytes);
         }
     }
+    brio_count(r->stats, BRIO_N_COPIED, bytes);
     if (bytes > 0 && brio_rounds_in_order(r, owner)) {
         copy_window(r, brio_rounds_origin(r, owner, k), pos, bytes);
     } else if (bytes > 0) {
@@ -174,7 +175,9 @@ bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how)
         }
         if (how == BRIO_POLL)
             return false;
+        enum brio_phase before = brio_phase(r->stats, BRIO_PHASE_WAIT);
         rest(r, seen, &round);
+        brio_phase(r->stats, before);
     }
     brio_rounds_check(r);
     return true;

@@ -6,6 +6,7 @@
 #ifndef BRIO_FCOLL_ROUNDS_H
 #define BRIO_FCOLL_ROUNDS_H
 
+#include "base/stats.h"
 #include "fcoll/area.h"
 #include "fcoll/plan.h"
 #include "lane/lane.h"
@@ -33,6 +34,7 @@ struct brio_rounds {
     const struct brio_team *team;
     struct brio_crew *crew;
     const struct brio_lane *lane;
+    struct brio_stats *stats;
     const struct brio_plan *plan;
     const struct brio_io *io;
     struct brio_map *flat; /* contiguous bytes */

@@ -3,6 +3,7 @@
 #ifndef BRIO_FS_FS_H
 #define BRIO_FS_FS_H
 
+#include "base/stats.h"
 #include "mod/layout.h"
 #include "mod/module.h"
 
@@ -16,6 +17,7 @@ struct brio_store {
     bool mappable; /* a shared mapping is the file itself, and a page of it that could be
                     * had once stays good: stores to it cannot fail for want of space */
     brio_off block_size;
+    struct brio_stats *stats; /* core's: what fbtl does is added there; NULL: not counted */
 };
 
 struct brio_fs_open {

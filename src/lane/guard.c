@@ -12,6 +12,7 @@ struct brio_guard {
     struct brio_lane below;
     const struct brio_fs *fs;
     void *fs_self;
+    struct brio_stats *stats;
     pthread_mutex_t turn;    /* held during an access */
     pthread_mutex_t lock;    /* guards task->over */
     pthread_cond_t finished; /* a task is over */
@@ -35,8 +36,11 @@ static struct brio_result access_locked(struct brio_guard *g, const struct brio_
         return result;
     brio_map_bounds(io->file, io->pos, io->bytes, &lo, &hi);
     enum brio_lock how = io->dir == BRIO_WRITE ? BRIO_LOCK_EXCLUSIVE : BRIO_LOCK_SHARED;
+    int64_t began = brio_now();
     pthread_mutex_lock(&g->turn);
     result.err = g->fs->lock(g->fs_self, how, io->base + lo, hi - lo);
+    brio_count(g->stats, BRIO_N_LOCKS, 1);
+    brio_count(g->stats, BRIO_N_LOCK_NS, brio_now() - began);
     if (!result.err) {
         result = brio_lane_access(&g->below, io);
         enum brio_err err = g->fs->lock(g->fs_self, BRIO_LOCK_NONE, io->base + lo, hi - lo);
@@ -103,7 +107,7 @@ static BRIO_ERR flush(void *self)
 }
 
 BRIO_ERR brio_guard_open(const struct brio_lane *below, const struct brio_fs *fs, void *fs_self,
-                         struct brio_guard **out)
+                         struct brio_stats *stats, struct brio_guard **out)
 {
     struct brio_guard *g;
     enum brio_err err = brio_calloc(1, sizeof *g, (void **)&g);
@@ -112,6 +116,7 @@ BRIO_ERR brio_guard_open(const struct brio_lane *below, const struct brio_fs *fs
     g->below = *below;
     g->fs = fs;
     g->fs_self = fs_self;
+    g->stats = stats;
     pthread_mutex_init(&g->turn, NULL);
     pthread_mutex_init(&g->lock, NULL);
     pthread_cond_init(&g->finished, NULL);

@@ -20,8 +20,10 @@ struct brio_facts {
     bool local;           /* a file system of this kernel alone: one page cache for all */
     long fs_type;         /* statfs f_type of the file or its directory */
     brio_off block_size;  /* preferred by the file system */
-    char fs_name[16];     /* "ext4", "tmpfs", ... or the number in hex */
-    char prefix[16];      /* the known "name:" that the user wrote before the path, or "" */
+    brio_off k_write, k_read; /* saturation: the smallest access that reaches full speed, as
+                                 `brio calibrate` found it there; 0: not known */
+    char fs_name[16];         /* "ext4", "tmpfs", ... or the number in hex */
+    char prefix[16];          /* the known "name:" that the user wrote before the path, or "" */
 };
 
 /* What a setting may hold; the type of the field in the module's own struct. */
