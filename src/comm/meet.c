@@ -58,7 +58,7 @@ bool brio_meet_over(const struct brio_team *team, uint32_t epoch, enum brio_wait
 
 /* With a core for each rank the others are at work and soon there: looking for a few
  * microseconds is cheaper than going to sleep. With fewer it would only keep them from it. */
-static void look_closely(const struct brio_team *team, _Atomic uint32_t *word, uint32_t seen)
+void brio_look_closely(const struct brio_team *team, _Atomic uint32_t *word, uint32_t seen)
 {
     static _Atomic long cores;
     if (cores == 0)
@@ -78,7 +78,7 @@ void brio_doze(const struct brio_team *team, _Atomic uint32_t *word, uint32_t se
         LONGEST = 2000000
     };
     if (++*round <= YIELDS) {
-        look_closely(team, word, seen);
+        brio_look_closely(team, word, seen);
         sched_yield();
         return;
     }

@@ -40,6 +40,10 @@ bool brio_meet_over(const struct brio_team *team, uint32_t epoch, enum brio_wait
  * message waits for. */
 void brio_doze(const struct brio_team *team, _Atomic uint32_t *word, uint32_t seen, int *round);
 
+/* Looks for a few microseconds whether *word is no longer `seen`, if every rank of the team
+ * has a core. */
+void brio_look_closely(const struct brio_team *team, _Atomic uint32_t *word, uint32_t seen);
+
 /* Wakes all who doze on the word. */
 void brio_rouse(_Atomic uint32_t *word);
 
