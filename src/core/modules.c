@@ -1,6 +1,7 @@
 /* Here the rooms are joined: fs gives a store, fbtl makes a lane of it, cache wraps it. */
 #include "core/modules.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -62,6 +63,8 @@ BRIO_ERR brio_modules_select(struct brio_file *f)
         if (i == BRIO_FCOLL || i == BRIO_FCACHE) /* chosen with the view, and the layout */
             continue;
         err = brio_module_select(f, (enum brio_framework)i);
+        if (i == BRIO_FS && !err)
+            snprintf(f->facts.store, sizeof f->facts.store, "%s", brio_file_fs(f)->store);
         /* Most files never move their shared pointer: it may be wanting until they do. */
         if (err == BRIO_EUNSUPOP && i == BRIO_SHAREDFP &&
             !brio_settings_get(f->settings, brio_framework_name(BRIO_SHAREDFP)))

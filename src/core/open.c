@@ -69,6 +69,7 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, enum brio_err 
     if (!mine)
         mine = err;
     memset(&word, 0, sizeof word);
+    memcpy(word.facts.prefix, prefix, sizeof prefix);
     if (f->team.rank == 0 && !mine) {
         brio_fs_probe(f->path, &word.facts);
         if (brio_page_take(&word.page, &f->slot))
@@ -279,7 +280,7 @@ BRIO_ERR brio_file_close(struct brio_file *f)
     if (!err)
         err = flushed;
     if (f->team.rank == 0 && f->amode & MPI_MODE_DELETE_ON_CLOSE) {
-        enum brio_err removed = brio_file_fs(f)->remove(f->path);
+        enum brio_err removed = brio_file_fs(f)->remove(f->path, f->chosen[BRIO_FS].conf);
         if (!err)
             err = removed;
     }
@@ -302,7 +303,7 @@ BRIO_ERR brio_file_delete(const char *path, MPI_Info info)
         err = brio_module_select(&f, BRIO_FS);
     }
     if (!err)
-        err = brio_file_fs(&f)->remove(f.path);
+        err = brio_file_fs(&f)->remove(f.path, f.chosen[BRIO_FS].conf);
     brio_chosen_free(&f.chosen[BRIO_FS]);
     brio_settings_free(f.settings);
     free(f.path);

@@ -3,20 +3,21 @@
  * write between them. Blocks of the file are had before the first store, by a call that
  * fails where a store would be a signal. What remains is the case that someone truncates the
  * file in the middle of an access, which MPI forbids and other programs should not do. */
+#include "fbtl/mapped.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fbtl/move.h"
 #include "type/pack.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
-bool brio_move_reach(const struct brio_target *to, const struct brio_io *io, brio_off hi)
+bool brio_mapped_reach(const struct brio_port *to, const struct brio_io *io, brio_off hi)
 {
     struct stat st;
     if (fstat(to->fd, &st))
@@ -51,14 +52,14 @@ static bool populate(void *map, size_t len)
     return !failed;
 }
 
-bool brio_move_mapped(const struct brio_target *to, const struct brio_io *io, brio_off lo,
-                      brio_off hi)
+bool brio_mapped_write(const struct brio_port *to, const struct brio_io *io, brio_off lo,
+                       brio_off hi)
 {
     struct brio_cursor file, mem;
     brio_off page = sysconf(_SC_PAGESIZE);
     brio_off start = lo - lo % page;
     size_t len = (size_t)(hi - start);
-    if (!brio_move_reach(to, io, hi)) /* a mapping goes only to the end of the file */
+    if (!brio_mapped_reach(to, io, hi)) /* a mapping goes only to the end of the file */
         return false;
     allocate(to->fd, start, hi);
     void *map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, to->fd, start);

@@ -1,35 +1,51 @@
-/* The system calls of fbtl/posix: they loop until all is moved, or the file ends, or the
- * system refuses. */
+/* Plain accesses through a port: loops until all is moved, or the file ends, or the system
+ * refuses. */
 #ifndef BRIO_FBTL_MOVE_H
 #define BRIO_FBTL_MOVE_H
 
-#include "base/stats.h"
-#include "lane/lane.h"
+#include <sys/uio.h>
 
-/* Where the calls go, and where they are counted. */
-struct brio_target {
-    int fd;
+#include "base/stats.h"
+#include "fs/fs.h"
+#include "lane/lane.h"
+#include "lane/walk.h"
+
+enum {
+    BRIO_MOVE_IOV = 256 /* pieces of memory in one call, which lie on the stack; systems take
+                         * 1024, but the gain ends long before */
+};
+
+/* Names of calls, for messages: by direction, for one piece and for several. */
+struct brio_calls {
+    const char *name[2][2];
+};
+
+/* How a system moves bytes of one open file, and where that is counted. */
+struct brio_port {
+    /* One call, from or to offset `off`. Returns how many bytes it moved, which may be fewer
+     * than asked for, or a negative errno. */
+    brio_off (*move)(const struct brio_port *port, enum brio_dir dir, const struct iovec *iov,
+                     int niov, brio_off off);
+    int fd;        /* of a descriptor */
+    void *handle;  /* of what is none */
+    brio_off most; /* bytes that one call may be asked for */
+    const struct brio_calls *calls;
     brio_off block;           /* a power of two: calls of whole blocks are the aligned ones */
     struct brio_stats *stats; /* or NULL */
 };
 
+/* What a module takes over from its store. */
+struct brio_port brio_port_of(const struct brio_store *store);
+
 /* `len` bytes at `addr`, from or to offset `off`. */
-struct brio_result brio_move_flat(const struct brio_target *to, enum brio_dir dir, void *addr,
+struct brio_result brio_move_flat(const struct brio_port *port, enum brio_dir dir, void *addr,
                                   brio_off off, brio_off len);
 
-/* Any access, by vectored calls: one for each stretch of the file. */
-struct brio_result brio_move_stretches(const struct brio_target *to, const struct brio_io *io);
+/* One stretch of the file; the iovecs are used up. */
+struct brio_result brio_move_vector(const struct brio_port *port, enum brio_dir dir,
+                                    struct iovec *iov, const struct brio_stretch *s);
 
-/* Makes the file reach to `hi`, one past the last byte of the write `io`, by writing that
- * byte. Not by ftruncate: another rank may just have made the file longer. False if that
- * failed. */
-bool brio_move_reach(const struct brio_target *to, const struct brio_io *io, brio_off hi);
-
-/* Writes an access whose data lie in [lo, hi) of the file through a shared mapping, which
- * touches no other byte. False if that is not possible here or now; nothing is lost then,
- * though bytes of the access may have been written: write it by stretches, which tells what
- * is wrong. The descriptor must be readable and writable. */
-bool brio_move_mapped(const struct brio_target *to, const struct brio_io *io, brio_off lo,
-                      brio_off hi);
+/* Any access: one call for each stretch of the file. */
+struct brio_result brio_move_stretches(const struct brio_port *port, const struct brio_io *io);
 
 #endif

@@ -7,10 +7,10 @@
 #include "mod/layout.h"
 #include "mod/module.h"
 
-/* What fs gives and fbtl takes. */
+/* What fs gives and fbtl takes. Which of the first two it is, brio_fs.store says. */
 struct brio_store {
-    int fd;        /* the system's descriptor, or -1 if the file system has its own */
-    void *handle;  /* a file system's own handle, or NULL */
+    int fd;        /* the operating system's descriptor, or -1 */
+    void *handle;  /* a file system's own handle, or NULL; lives until fs.close */
     bool readable; /* also when the user opened write-only: what the system granted */
     bool writable;
     bool local;    /* one page cache for all who access the file (facts.local) */
@@ -37,12 +37,13 @@ enum brio_lock {
 
 struct brio_fs {
     struct brio_module base;
+    const char *store; /* the kind of its stores, which fbtl modules know by name */
     /* Not collective: core calls it on the creating rank first, then on the others. A file
      * opened write-only is opened for reading too where the system allows it. */
     BRIO_ERR(*open)
     (const struct brio_fs_open *how, const void *conf, void **self, struct brio_store *store);
     BRIO_ERR (*close)(void *self);
-    BRIO_ERR (*remove)(const char *path);
+    BRIO_ERR (*remove)(const char *path, const void *conf);
     BRIO_ERR (*get_size)(void *self, brio_off *out);
     BRIO_ERR (*set_size)(void *self, brio_off size);
     /* Storage for bytes [0, size) is there afterwards; no byte of data changes; the file is

@@ -49,6 +49,11 @@ const char *brio_fs_split(const char *path, char prefix[16])
     return path;
 }
 
+bool brio_fs_foreign(const char *prefix)
+{
+    return strcmp(prefix, "ceph") == 0;
+}
+
 const struct brio_fs_kind *brio_fs_kind(long type)
 {
     /* The numbers have 32 bits; what a long makes of the highest one differs. */
@@ -87,11 +92,16 @@ void brio_fs_probe(const char *path, struct brio_facts *facts)
 {
     struct stat st;
     struct statfs fs;
-    facts->exists = stat(path, &st) == 0;
+    facts->exists = false;
     facts->local = false;
     facts->fs_type = 0;
     facts->block_size = 4096;
     memset(facts->fs_name, 0, sizeof facts->fs_name); /* facts are compared and hashed whole */
+    if (brio_fs_foreign(facts->prefix)) {
+        strcpy(facts->fs_name, facts->prefix);
+        return;
+    }
+    facts->exists = stat(path, &st) == 0;
     if (ask(path, &fs) && ask_directory(path, &fs)) {
         strcpy(facts->fs_name, "unknown");
         return;

@@ -8,9 +8,12 @@
  * the path itself and prefix "". A colon behind any other word belongs to the file's name. */
 const char *brio_fs_split(const char *path, char prefix[16]);
 
-/* Fills exists, local, fs_type, fs_name and block_size for a path without prefix; the other
- * facts stay as they are. Where neither the file nor its directory can be reached, fs_name
- * is "unknown", and the open will say why. */
+/* Whether the names behind a prefix are not the operating system's: it must not be asked. */
+bool brio_fs_foreign(const char *prefix);
+
+/* Fills exists, local, fs_type, fs_name and block_size for a path without prefix, which is in
+ * facts->prefix; the other facts stay as they are. Where neither the file nor its directory
+ * can be reached, fs_name is "unknown", and the open will say why. */
 void brio_fs_probe(const char *path, struct brio_facts *facts);
 
 /* What a number from statfs says. */

@@ -21,6 +21,8 @@ struct ufs {
 static int query(const struct brio_facts *facts, const void *conf)
 {
     (void)conf;
+    if (brio_fs_foreign(facts->prefix))
+        return brio_answer(-1, "the system knows no names of %s:", facts->prefix);
     return brio_answer(10, "%s is reached by the system's own calls", facts->fs_name);
 }
 
@@ -128,8 +130,9 @@ static BRIO_ERR close_file(void *self)
     return failed ? brio_fail_errno(failed, "close") : BRIO_OK;
 }
 
-static BRIO_ERR remove_file(const char *path)
+static BRIO_ERR remove_file(const char *path, const void *conf)
 {
+    (void)conf;
     struct stat st;
     if (unlink(path) == 0)
         return BRIO_OK;
@@ -269,6 +272,7 @@ static BRIO_ERR layout(void *self, struct brio_layout *out)
 
 const struct brio_fs brio_fs_ufs = {
     .base = {.name = "ufs", .about = "files of the operating system", .query = query},
+    .store = BRIO_STORE_DESCRIPTOR,
     .open = open_file,
     .close = close_file,
     .remove = remove_file,

@@ -6,30 +6,19 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "lane/pool.h"
+#include "lane/task.h"
 
 struct brio_guard {
     struct brio_lane below;
     const struct brio_fs *fs;
     void *fs_self;
     struct brio_stats *stats;
-    pthread_mutex_t turn;    /* held during an access */
-    pthread_mutex_t lock;    /* guards task->over */
-    pthread_cond_t finished; /* a task is over */
+    pthread_mutex_t turn; /* held during an access */
 };
 
-/* An access that a thread of the pool does. */
-struct task {
-    struct brio_job job;
-    struct brio_guard *guard;
-    struct brio_io io;
-    struct brio_result result;
-    char text[BRIO_ERR_TEXT];
-    bool over;
-};
-
-static struct brio_result access_locked(struct brio_guard *g, const struct brio_io *io)
+static struct brio_result access_locked(void *self, const struct brio_io *io)
 {
+    struct brio_guard *g = self;
     struct brio_result result = {.err = BRIO_OK};
     brio_off lo, hi;
     if (io->bytes == 0)
@@ -51,53 +40,16 @@ static struct brio_result access_locked(struct brio_guard *g, const struct brio_
     return result;
 }
 
-static void run_task(struct brio_job *job)
-{
-    struct task *task = (struct task *)job;
-    struct brio_guard *g = task->guard;
-    struct brio_result result = access_locked(g, &task->io);
-    pthread_mutex_lock(&g->lock);
-    task->result = result;
-    if (result.err)
-        brio_err_save(task->text);
-    task->over = true;
-    pthread_cond_broadcast(&g->finished);
-    pthread_mutex_unlock(&g->lock);
-}
-
 static void submit(void *self, const struct brio_io *io, enum brio_wait how,
                    struct brio_ticket *ticket)
 {
-    struct brio_guard *g = self;
-    struct task *task = NULL;
-    if (how == BRIO_POLL && brio_calloc(1, sizeof *task, (void **)&task) == BRIO_OK) {
-        *task = (struct task){.job.run = run_task, .guard = g, .io = *io};
-        ticket->done = false;
-        ticket->state = task;
-        if (brio_pool_submit(&task->job) == BRIO_OK)
-            return;
-        free(task);
-    }
-    brio_ticket_finish(ticket, access_locked(g, io));
+    brio_task_submit(access_locked, self, NULL, io, how, ticket);
 }
 
 static void reap(void *self, struct brio_ticket *ticket, enum brio_wait how)
 {
-    struct brio_guard *g = self;
-    struct task *task = ticket->state;
-    if (ticket->done)
-        return;
-    pthread_mutex_lock(&g->lock);
-    while (!task->over && how == BRIO_BLOCK)
-        pthread_cond_wait(&g->finished, &g->lock);
-    bool over = task->over;
-    pthread_mutex_unlock(&g->lock);
-    if (!over)
-        return;
-    if (task->result.err)
-        brio_err_restore(task->text);
-    brio_ticket_finish(ticket, task->result);
-    free(task);
+    (void)self;
+    brio_task_reap(ticket, how);
 }
 
 static BRIO_ERR flush(void *self)
@@ -118,8 +70,6 @@ BRIO_ERR brio_guard_open(const struct brio_lane *below, const struct brio_fs *fs
     g->fs_self = fs_self;
     g->stats = stats;
     pthread_mutex_init(&g->turn, NULL);
-    pthread_mutex_init(&g->lock, NULL);
-    pthread_cond_init(&g->finished, NULL);
     *out = g;
     return BRIO_OK;
 }
@@ -128,8 +78,6 @@ void brio_guard_close(struct brio_guard *g)
 {
     if (!g)
         return;
-    pthread_cond_destroy(&g->finished);
-    pthread_mutex_destroy(&g->lock);
     pthread_mutex_destroy(&g->turn);
     free(g);
 }

@@ -24,7 +24,11 @@ struct brio_facts {
                                  `brio calibrate` found it there; 0: not known */
     char fs_name[16];         /* "ext4", "tmpfs", ... or the number in hex */
     char prefix[16];          /* the known "name:" that the user wrote before the path, or "" */
+    char store[16];           /* what the chosen fs module opens: "descriptor", "ceph", ... */
 };
+
+/* facts.store of files of the operating system: their names are its names, too. */
+#define BRIO_STORE_DESCRIPTOR "descriptor"
 
 /* What a setting may hold; the type of the field in the module's own struct. */
 enum brio_hint_kind {

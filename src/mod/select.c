@@ -82,6 +82,11 @@ BRIO_ERR brio_select(enum brio_framework framework, const struct brio_module *co
     if (!best.module && forced)
         return brio_fail(BRIO_EUNSUPOP, "%s=%s: that module cannot serve this file: %s", name,
                          forced, why);
+    if (!best.module && framework == BRIO_FS && *facts->prefix)
+        return brio_fail(BRIO_EUNSUPOP,
+                         "no fs module serves names with %s: before them; was Brio built with "
+                         "the library for that?",
+                         facts->prefix);
     if (!best.module)
         return brio_fail(BRIO_EUNSUPOP, "no %s module can serve this file", name);
     best.forced = forced != NULL;

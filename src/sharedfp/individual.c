@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -49,6 +50,8 @@ static const struct brio_hint hints[] = {
 static int query(const struct brio_facts *facts, const void *conf)
 {
     const struct conf *c = conf;
+    if (strcmp(facts->store, BRIO_STORE_DESCRIPTOR) != 0)
+        return brio_answer(-1, "there is no directory for files beside it");
     if (!(facts->amode & MPI_MODE_WRONLY) || facts->amode & MPI_MODE_SEQUENTIAL)
         return brio_answer(-1, "logs are for files that are only written, and not in turn");
     if (!c->relaxed)

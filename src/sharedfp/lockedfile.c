@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,6 +56,8 @@ static const struct brio_hint hints[] = {
 static int query(const struct brio_facts *facts, const void *conf)
 {
     (void)conf;
+    if (strcmp(facts->store, BRIO_STORE_DESCRIPTOR) != 0)
+        return brio_answer(-1, "there is no directory for a file beside it");
     if (facts->local)
         return brio_answer(30, "locks of one kernel are quick and sure");
     return brio_answer(10, "locks between machines are slow on %s", facts->fs_name);

@@ -225,14 +225,26 @@ static inline int64_t prefix_below(const struct brio_io *io, const struct patter
     return n;
 }
 
+/* Reads by system calls, behind the lane's back; the name works for them, too. */
+static inline long bed_peek(const struct bed *bed, void *buf, size_t len, int64_t off)
+{
+    long n = -1;
+    int fd = open(bed->path, O_RDONLY);
+    if (fd >= 0) {
+        n = syscall(SYS_pread64, fd, buf, len, off);
+        close(fd);
+    }
+    return n;
+}
+
 static inline void check_file(const struct bed *bed)
 {
     static unsigned char got[MODEL];
     struct stat st;
-    REQUIRE(fstat(bed->s.store.fd, &st) == 0, "fstat");
+    REQUIRE(stat(bed->path, &st) == 0, "stat of %s", bed->path);
     CHECK(st.st_size == bed->size, "the file has %lld bytes, not %lld", (long long)st.st_size,
           (long long)bed->size);
-    long n = syscall(SYS_pread64, bed->s.store.fd, got, (size_t)MODEL, 0L);
+    long n = bed_peek(bed, got, MODEL, 0);
     REQUIRE(n == st.st_size, "read %ld", n);
     for (int64_t i = 0; i < n; i++)
         REQUIRE(got[i] == bed->model[i], "byte %lld is %d, not %d", (long long)i, got[i],

@@ -98,9 +98,9 @@ static void close_cache(const struct brio_module *module, struct brio_lane *lane
 static void each_mode(void (*fn)(const struct brio_module *module))
 {
     contract_amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
-    each_module(BRIO_CACHE, ".", fn);
+    each_module(BRIO_CACHE, here(), fn);
     contract_amode = MPI_MODE_WRONLY | MPI_MODE_CREATE;
-    each_module(BRIO_CACHE, ".", fn);
+    each_module(BRIO_CACHE, here(), fn);
 }
 
 static void same_on(const struct brio_module *module)

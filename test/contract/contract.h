@@ -19,12 +19,26 @@
 #include "mod/settings.h"
 #include "type/map.h"
 
+/* Where the suite works: may have a prefix, such as ceph:, for a file system that is also
+ * mounted on that name in the current directory, so that system calls reach it as well. */
+static inline const char *here(void)
+{
+    const char *dir = getenv("BRIO_TEST_DIR");
+    return dir ? dir : ".";
+}
+
 static inline const char *file_name(const char *what)
 {
     static char name[512];
-    const char *dir = getenv("BRIO_TEST_DIR");
-    snprintf(name, sizeof name, "%s/contract.%s.%ld", dir ? dir : ".", what, (long)getpid());
+    snprintf(name, sizeof name, "%s/contract.%s.%ld", here(), what, (long)getpid());
     return name;
+}
+
+/* A name as modules get it. */
+static inline const char *bare(const char *name)
+{
+    char prefix[16];
+    return brio_fs_split(name, prefix);
 }
 
 /* A setting as "name=value", applied to any module that knows it. NULL ends the list. */
@@ -50,6 +64,25 @@ static inline void *make_conf(const struct brio_module *module, const char *cons
     return conf;
 }
 
+/* The fs module that has most to say for itself; its settings are as they come. */
+static inline const struct brio_fs *best_fs(const struct brio_facts *facts)
+{
+    size_t n;
+    const struct brio_module *const *modules = brio_registry(BRIO_FS, &n);
+    const struct brio_fs *best = NULL;
+    int most = -1;
+    for (size_t i = 0; i < n; i++) {
+        void *conf = make_conf(modules[i], NULL);
+        int priority = modules[i]->query(facts, conf);
+        free(conf);
+        if (priority > most) {
+            most = priority;
+            best = (const struct brio_fs *)modules[i];
+        }
+    }
+    return best;
+}
+
 /* How the modules are told that the file is opened. */
 static int contract_amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
 
@@ -57,7 +90,9 @@ static inline struct brio_facts plain_facts(const char *path)
 {
     struct brio_facts facts = {
         .nranks = 1, .nnodes = 1, .max_per_node = 1, .attach = true, .amode = contract_amode};
-    brio_fs_probe(path, &facts);
+    brio_fs_probe(brio_fs_split(path, facts.prefix), &facts);
+    const struct brio_fs *fs = best_fs(&facts);
+    snprintf(facts.store, sizeof facts.store, "%s", fs ? fs->store : "");
     return facts;
 }
 
@@ -234,27 +269,23 @@ struct store {
     struct brio_store store;
 };
 
-/* The first fs module that serves the path opens it, created anew. */
+/* The best fs module opens the path, created anew. */
 static inline int store_open(struct store *s, const char *path)
 {
-    size_t n;
-    const struct brio_module *const *modules = brio_registry(BRIO_FS, &n);
     struct brio_facts facts = plain_facts(path);
-    struct brio_fs_open how = {
-        .path = path, .amode = MPI_MODE_RDWR | MPI_MODE_CREATE, .create = true, .perm = -1};
-    for (size_t i = 0; i < n; i++) {
-        void *conf = make_conf(modules[i], NULL);
-        if (modules[i]->query(&facts, conf) >= 0) {
-            s->fs = (const struct brio_fs *)modules[i];
-            enum brio_err err = s->fs->open(&how, conf, &s->self, &s->store);
-            free(conf);
-            CHECK(err == BRIO_OK, "%s", brio_err_text());
-            return err == BRIO_OK;
-        }
-        free(conf);
-    }
-    CHECK(0, "no fs module serves %s", path);
-    return 0;
+    struct brio_fs_open how = {.path = bare(path),
+                               .amode = MPI_MODE_RDWR | MPI_MODE_CREATE,
+                               .create = true,
+                               .perm = -1};
+    s->fs = best_fs(&facts);
+    CHECK(s->fs, "no fs module serves %s", path);
+    if (!s->fs)
+        return 0;
+    void *conf = make_conf(&s->fs->base, NULL);
+    enum brio_err err = s->fs->open(&how, conf, &s->self, &s->store);
+    free(conf);
+    CHECK(err == BRIO_OK, "%s", brio_err_text());
+    return err == BRIO_OK;
 }
 
 static inline void store_close(struct store *s)

@@ -54,7 +54,7 @@ static void random_accesses(void)
 {
     uint64_t seed = test_seed();
     heal();
-    each_module(BRIO_FBTL, ".", random_on);
+    each_module(BRIO_FBTL, here(), random_on);
     if (test_failed)
         fprintf(stderr, "BRIO_SEED=%llu\n", (unsigned long long)seed);
 }
@@ -66,7 +66,7 @@ static void random_on_a_poor_system(void)
     heal();
     sys.at_most = 100 + test_below(3000);
     sys.interrupt = 2 + test_below(3);
-    each_module(BRIO_FBTL, ".", random_on);
+    each_module(BRIO_FBTL, here(), random_on);
     if (test_failed)
         fprintf(stderr, "BRIO_SEED=%llu at most %ld, every %ld\n", (unsigned long long)seed,
                 sys.at_most, sys.interrupt);
@@ -100,7 +100,7 @@ static void many_pieces(void)
 {
     test_seed();
     heal();
-    each_module(BRIO_FBTL, ".", many_pieces_on);
+    each_module(BRIO_FBTL, here(), many_pieces_on);
 }
 
 /* The file ends at every place there is, in the data and between them. */
@@ -141,7 +141,7 @@ static void every_end_of_file(void)
 {
     test_seed();
     heal();
-    each_module(BRIO_FBTL, ".", ends_on);
+    each_module(BRIO_FBTL, here(), ends_on);
 }
 
 static void nothing_on(const struct brio_module *module)
@@ -170,7 +170,7 @@ static void nothing_on(const struct brio_module *module)
 static void zero_bytes(void)
 {
     heal();
-    each_module(BRIO_FBTL, ".", nothing_on);
+    each_module(BRIO_FBTL, here(), nothing_on);
 }
 
 /* Offsets beyond 4 GiB, in a file that is nearly all hole. */
@@ -189,7 +189,7 @@ static void far_on(const struct brio_module *module)
             struct brio_result r = submit(&bed, &io, BRIO_BLOCK);
             CHECK(r.err == BRIO_OK && r.bytes == sizeof out, "wrote %lld: %s",
                   (long long)r.bytes, brio_err_text());
-            syscall(SYS_pread64, bed.s.store.fd, one, 4, base + 16 * 999);
+            bed_peek(&bed, one, 4, base + 16 * 999);
             CHECK(memcmp(one, out + 4 * 999, 4) == 0, "not where it should be");
             io.dir = BRIO_READ;
             io.buf = in;
@@ -206,7 +206,7 @@ static void beyond_four_gigabytes(void)
 {
     test_seed();
     heal();
-    each_module(BRIO_FBTL, ".", far_on);
+    each_module(BRIO_FBTL, here(), far_on);
 }
 
 /* More than a system call takes. /dev/null does not look at the bytes. */
@@ -277,9 +277,9 @@ static void many_at_once(void)
 {
     test_seed();
     heal();
-    each_module(BRIO_FBTL, ".", crowd_on);
+    each_module(BRIO_FBTL, here(), crowd_on);
     brio_pool_finalize();
-    each_module(BRIO_FBTL, ".", crowd_on); /* the pool starts anew */
+    each_module(BRIO_FBTL, here(), crowd_on); /* the pool starts anew */
     brio_pool_finalize();
 }
 
@@ -338,7 +338,7 @@ static void neighbours_keep_their_bytes(void)
 {
     test_seed();
     heal();
-    each_module(BRIO_FBTL, ".", neighbours_on);
+    each_module(BRIO_FBTL, here(), neighbours_on);
 }
 
 static const struct test_case cases[] = {TEST(random_accesses),

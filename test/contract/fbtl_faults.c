@@ -64,10 +64,10 @@ static void no_space(void)
 {
     uint64_t seed = test_seed();
     heal();
-    each_module(BRIO_FBTL, ".", full_on);
+    each_module(BRIO_FBTL, here(), full_on);
     sys.at_most = 777;
     sys.interrupt = 3;
-    each_module(BRIO_FBTL, ".", full_on);
+    each_module(BRIO_FBTL, here(), full_on);
     heal();
     if (test_failed)
         fprintf(stderr, "BRIO_SEED=%llu\n", (unsigned long long)seed);
@@ -97,7 +97,7 @@ static void file_size_limit(void)
     uint64_t seed = test_seed();
     heal();
     signal(SIGXFSZ, SIG_IGN);
-    each_module(BRIO_FBTL, ".", limited_on);
+    each_module(BRIO_FBTL, here(), limited_on);
     if (test_failed)
         fprintf(stderr, "BRIO_SEED=%llu\n", (unsigned long long)seed);
 }
@@ -140,7 +140,7 @@ static void bad_byte(void)
 {
     test_seed();
     heal();
-    each_module(BRIO_FBTL, ".", bad_byte_on);
+    each_module(BRIO_FBTL, here(), bad_byte_on);
     heal();
 }
 
@@ -168,7 +168,7 @@ static void stuck_on(const struct brio_module *module)
 static void a_write_of_nothing_is_an_error(void)
 {
     heal();
-    each_module(BRIO_FBTL, ".", stuck_on);
+    each_module(BRIO_FBTL, here(), stuck_on);
 }
 
 /* Where pages cannot be had, the plain way is taken, and all is written. */
@@ -191,7 +191,7 @@ static void no_pages(void)
     test_seed();
     heal();
     sys.no_populate = 1;
-    each_module(BRIO_FBTL, ".", unmappable_on);
+    each_module(BRIO_FBTL, here(), unmappable_on);
     heal();
 }
 
@@ -219,7 +219,7 @@ static void tiny_on(const struct brio_module *module)
             CHECK(r.bytes > 4 * PIECES / 8 && r.bytes < 4 * PIECES / 2, "claims %lld bytes",
                   (long long)r.bytes);
             memset(back, 0, sizeof back);
-            syscall(SYS_pread64, bed.s.store.fd, back, (size_t)SPAN, 0L);
+            bed_peek(&bed, back, SPAN, 0);
             for (int64_t j = 0; j < r.bytes; j++)
                 REQUIRE(back[pattern_at(&file, j)] == buf[j], "byte %lld was claimed",
                         (long long)j);
@@ -262,8 +262,7 @@ static void check_long(struct bed *bed, const unsigned char *out, int64_t n)
     unsigned char *all = calloc(1, LONG_SPAN);
     int64_t got = 0, bad = 0;
     for (long r = 1; r > 0 && got < LONG_SPAN; got += r)
-        r = syscall(SYS_pread64, bed->s.store.fd, all + got, (size_t)(LONG_SPAN - got),
-                    LONG_BASE + got);
+        r = bed_peek(bed, all + got, (size_t)(LONG_SPAN - got), LONG_BASE + got);
     for (int64_t i = 0; i < LONG_SPAN; i++) {
         int64_t data = i / 16 * 4 + i % 16;
         if (i % 16 >= 4)
@@ -313,7 +312,7 @@ static void long_and_dense(void)
 {
     test_seed();
     heal();
-    each_module(BRIO_FBTL, ".", long_on);
+    each_module(BRIO_FBTL, here(), long_on);
 }
 
 static void long_limited_on(const struct brio_module *module)
@@ -349,7 +348,7 @@ static void long_and_limited(void)
     test_seed();
     heal();
     signal(SIGXFSZ, SIG_IGN);
-    each_module(BRIO_FBTL, ".", long_limited_on);
+    each_module(BRIO_FBTL, here(), long_limited_on);
 }
 
 /* That the ways of fbtl/posix are really taken, so that the cases above test them. */

@@ -97,7 +97,7 @@ static void tile_on(const struct brio_module *module)
 static void parts_tile_the_range(void)
 {
     uint64_t seed = test_seed();
-    each_module(BRIO_FCACHE, ".", tile_on);
+    each_module(BRIO_FCACHE, here(), tile_on);
     if (test_failed)
         fprintf(stderr, "BRIO_SEED=%llu\n", (unsigned long long)seed);
 }

@@ -122,7 +122,7 @@ static void moves_on(const struct brio_module *module)
 static void moves_what_it_is_given(void)
 {
     uint64_t seed = test_seed();
-    each_module(BRIO_FCOLL, ".", moves_on);
+    each_module(BRIO_FCOLL, here(), moves_on);
     if (test_failed)
         fprintf(stderr, "BRIO_SEED=%llu\n", (unsigned long long)seed);
 }
@@ -150,7 +150,7 @@ static void brings_on(const struct brio_module *module)
 
 static void brings_an_error(void)
 {
-    each_module(BRIO_FCOLL, ".", brings_on);
+    each_module(BRIO_FCOLL, here(), brings_on);
 }
 
 /* The system fails in the middle: the count is that of the bytes before, and the next access
@@ -183,7 +183,7 @@ static void fails_on(const struct brio_module *module)
 static void goes_on_after_a_failure(void)
 {
     uint64_t seed = test_seed();
-    each_module(BRIO_FCOLL, ".", fails_on);
+    each_module(BRIO_FCOLL, here(), fails_on);
     if (test_failed)
         fprintf(stderr, "BRIO_SEED=%llu\n", (unsigned long long)seed);
 }

@@ -76,7 +76,7 @@ static void number_on(const struct brio_module *module)
 
 static void adds_and_sets(void)
 {
-    each_module(BRIO_SHAREDFP, ".", number_on);
+    each_module(BRIO_SHAREDFP, here(), number_on);
 }
 
 /* The same name three times: three pointers. */
@@ -95,7 +95,7 @@ static void separate_on(const struct brio_module *module)
 
 static void pointers_are_separate(void)
 {
-    each_module(BRIO_SHAREDFP, ".", separate_on);
+    each_module(BRIO_SHAREDFP, here(), separate_on);
 }
 
 enum {
@@ -143,7 +143,7 @@ static void threads_share_a_pointer(void)
     MPI_Query_thread(&level);
     if (level < MPI_THREAD_MULTIPLE)
         SKIP("the MPI grants no MPI_THREAD_MULTIPLE");
-    each_module(BRIO_SHAREDFP, ".", threads_on);
+    each_module(BRIO_SHAREDFP, here(), threads_on);
 }
 
 static int entries(void)
@@ -175,7 +175,7 @@ static void traces_on(const struct brio_module *module)
 
 static void nothing_is_left(void)
 {
-    each_module(BRIO_SHAREDFP, ".", traces_on);
+    each_module(BRIO_SHAREDFP, here(), traces_on);
 }
 
 static int64_t ask(struct brio_service *s, enum brio_demand demand, int64_t file, int64_t n)

@@ -1,0 +1,155 @@
+/* Each bite moved the way that the sieve names. */
+#include "fbtl/bites.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "fbtl/mapped.h"
+#include "type/pack.h"
+
+struct brio_bite_buffer {
+    size_t size;
+    char data[] __attribute__((aligned(64)));
+};
+
+/* NULL if there is no memory. */
+static struct brio_bite_buffer *take_buffer(struct brio_bites *p, brio_off size)
+{
+    struct brio_bite_buffer *b = atomic_exchange(&p->spare, NULL);
+    if (b && b->size >= (size_t)size)
+        return b;
+    free(b);
+    size_t whole = (sizeof *b + (size_t)size + 63) / 64 * 64;
+    b = aligned_alloc(64, whole);
+    if (b)
+        b->size = whole - sizeof *b;
+    return b;
+}
+
+static void give_buffer(struct brio_bites *p, struct brio_bite_buffer *b)
+{
+    free(atomic_exchange(&p->spare, b));
+}
+
+static struct brio_result pack(struct brio_bites *p, const struct brio_io *io)
+{
+    struct brio_bite_buffer *b = take_buffer(p, io->bytes);
+    if (!b)
+        return p->stretches(&p->port, io);
+    struct brio_io packed = *io;
+    packed.mem = p->flat;
+    packed.mem_pos = 0;
+    packed.buf = b->data;
+    if (io->dir == BRIO_WRITE)
+        brio_pack(b->data, io->mem, io->buf, io->mem_pos, io->bytes);
+    struct brio_result r = p->stretches(&p->port, &packed);
+    if (io->dir == BRIO_READ && r.bytes > 0)
+        brio_unpack(io->buf, io->mem, b->data, io->mem_pos, r.bytes);
+    give_buffer(p, b);
+    brio_count(p->port.stats, BRIO_N_COPIED, r.bytes);
+    return r;
+}
+
+struct brio_io brio_bites_rest(const struct brio_io *io, brio_off moved)
+{
+    struct brio_io r = *io;
+    r.pos += moved;
+    r.mem_pos += moved;
+    r.bytes -= moved;
+    return r;
+}
+
+/* A failure in the window may have been in a gap; reading the rest piece by piece tells. */
+static struct brio_result read_window(struct brio_bites *p, const struct brio_io *io,
+                                      const struct brio_bite *bite)
+{
+    struct brio_cursor file, mem;
+    struct brio_bite_buffer *b = take_buffer(p, bite->hi - bite->lo);
+    if (!b)
+        return p->stretches(&p->port, io);
+    struct brio_result got =
+        brio_move_flat(&p->port, BRIO_READ, b->data, bite->lo, bite->hi - bite->lo);
+    brio_off n = io->bytes, end = bite->lo + got.bytes;
+    if (end < bite->hi)
+        n = brio_map_below(io->file, end - io->base) - io->pos;
+    if (n > 0) {
+        brio_cursor_init(&file, io->file, io->pos);
+        brio_cursor_init(&mem, io->mem, io->mem_pos);
+        /* Where offset 0 of the pattern would be; a number, for it may be nowhere. */
+        uintptr_t origin = (uintptr_t)b->data + (uintptr_t)(io->base - bite->lo);
+        brio_copy(io->buf, &mem, (const void *)origin, &file, n);
+    }
+    give_buffer(p, b);
+    brio_count(p->port.stats, BRIO_N_COPIED, n);
+    brio_count(p->port.stats, BRIO_N_HOLES, got.bytes - n);
+    if (got.err == BRIO_OK)
+        return (struct brio_result){BRIO_OK, n};
+    struct brio_io left = brio_bites_rest(io, n);
+    struct brio_result r = p->stretches(&p->port, &left);
+    r.bytes += n;
+    return r;
+}
+
+static struct brio_result move_bite(struct brio_bites *p, const struct brio_io *io,
+                                    const struct brio_bite *bite)
+{
+    if (bite->way == BRIO_WAY_PACK)
+        return pack(p, io);
+    if (bite->way == BRIO_WAY_WINDOW && io->dir == BRIO_READ)
+        return read_window(p, io, bite);
+    if (bite->way == BRIO_WAY_WINDOW && brio_mapped_write(&p->port, io, bite->lo, bite->hi))
+        return (struct brio_result){BRIO_OK, io->bytes};
+    return p->stretches(&p->port, io);
+}
+
+struct brio_result brio_bites_move(struct brio_bites *p, const struct brio_io *io)
+{
+    struct brio_result all = {BRIO_OK, 0};
+    while (all.bytes < io->bytes) {
+        struct brio_io left = brio_bites_rest(io, all.bytes);
+        struct brio_bite bite;
+        brio_sieve_next(&p->sieve, &left, &bite);
+        left.bytes = bite.bytes;
+        struct brio_result r = move_bite(p, &left, &bite);
+        all.bytes += r.bytes;
+        all.err = r.err;
+        if (r.bytes < bite.bytes)
+            break;
+    }
+    return all;
+}
+
+/* True if the access is one piece on that side; *off is then where it begins. */
+static inline bool one_piece(const struct brio_map *map, brio_off pos, brio_off bytes,
+                             brio_off *off)
+{
+    if (!map->contiguous)
+        return brio_map_is_piece(map, pos, bytes, off);
+    *off = pos;
+    return true;
+}
+
+bool brio_bites_flat(struct brio_bites *p, const struct brio_io *io, struct brio_result *r)
+{
+    brio_off off, at;
+    if (io->bytes <= 0)
+        *r = (struct brio_result){BRIO_OK, 0};
+    else if (one_piece(io->file, io->pos, io->bytes, &off) &&
+             one_piece(io->mem, io->mem_pos, io->bytes, &at))
+        *r = brio_move_flat(&p->port, io->dir, (char *)io->buf + at, io->base + off, io->bytes);
+    else
+        return false;
+    return true;
+}
+
+BRIO_ERR brio_bites_open(struct brio_bites *bites)
+{
+    atomic_store(&bites->spare, NULL);
+    return brio_map_bytes(1, &bites->flat);
+}
+
+void brio_bites_close(struct brio_bites *bites)
+{
+    brio_map_unref(bites->flat);
+    free(atomic_load(&bites->spare));
+}
