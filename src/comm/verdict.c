@@ -2,13 +2,18 @@
  * its maximum and the maximum of its complement (which is the complement of the minimum). */
 #include "comm/verdict.h"
 
-_Static_assert(2 + 2 * BRIO_VERDICT_SAME <= BRIO_MEET_WORDS, "more than one meeting holds");
+enum {
+    FIRST_SAME = 3 /* word of the first value to compare */
+};
+
+_Static_assert(FIRST_SAME + 2 * BRIO_VERDICT_SAME <= BRIO_MEET_WORDS,
+               "more than one meeting holds");
 
 void brio_verdict_init(struct brio_verdict *v, enum brio_err mine)
 {
     v->mine = mine;
     v->nsame = 0;
-    v->most = 0;
+    v->most = v->also = 0;
     if (mine)
         brio_err_save(v->text);
 }
@@ -18,8 +23,8 @@ void brio_verdict_same(struct brio_verdict *v, const char *what, int64_t value)
     if (v->nsame == BRIO_VERDICT_SAME)
         return;
     v->what[v->nsame] = what;
-    v->reduce.in[2 + 2 * v->nsame] = value;
-    v->reduce.in[3 + 2 * v->nsame] = ~value;
+    v->reduce.in[FIRST_SAME + 2 * v->nsame] = value;
+    v->reduce.in[FIRST_SAME + 1 + 2 * v->nsame] = ~value;
     v->nsame++;
 }
 
@@ -41,9 +46,10 @@ enum brio_err brio_verdict_read(int64_t worst)
 void brio_verdict_start(struct brio_verdict *v, const struct brio_team *team,
                         enum brio_wait how)
 {
-    v->reduce.n = 2 + 2 * v->nsame;
+    v->reduce.n = FIRST_SAME + 2 * v->nsame;
     v->reduce.in[0] = brio_verdict_vote(team, v->mine);
     v->reduce.in[1] = v->most;
+    v->reduce.in[2] = v->also;
     brio_reduce_start(&v->reduce, team, how);
 }
 
@@ -54,13 +60,14 @@ static enum brio_err judge(struct brio_verdict *v)
     if (v->reduce.failed)
         return brio_fail(BRIO_EINTERN, "a reduction of MPI failed");
     v->most = out[1];
+    v->also = out[2];
     if (v->mine) {
         brio_err_restore(v->text);
         return v->mine;
     }
     enum brio_err err = brio_verdict_read(out[0]);
     for (int i = 0; i < v->nsame && !err; i++)
-        if (out[2 + 2 * i] != ~out[3 + 2 * i])
+        if (out[FIRST_SAME + 2 * i] != ~out[FIRST_SAME + 1 + 2 * i])
             err = brio_fail(BRIO_ENOTSAME, "%s differs between ranks", v->what[i]);
     return err;
 }

@@ -5,21 +5,22 @@
 #include "comm/reduce.h"
 
 enum {
-    BRIO_VERDICT_SAME = 6
+    BRIO_VERDICT_SAME = 5
 }; /* values that can be compared in the same reduction */
 
 /* An agreement under way. Neither copied nor moved until it is done. */
 struct brio_verdict {
     enum brio_err mine;
     int64_t most; /* in: this rank's; out: the largest of all ranks' */
+    int64_t also; /* a second such */
     int nsame;
     const char *what[BRIO_VERDICT_SAME];
     struct brio_reduce reduce;
     char text[BRIO_ERR_TEXT]; /* of mine */
 };
 
-/* Begins an agreement about `mine`; the text of a failure is this thread's last. v->most is
- * 0 and may be set before the start. */
+/* Begins an agreement about `mine`; the text of a failure is this thread's last. v->most and
+ * v->also are 0 and may be set before the start. */
 void brio_verdict_init(struct brio_verdict *v, enum brio_err mine);
 
 /* Adds a value that must be equal on all ranks; `what` names it in the complaint. */

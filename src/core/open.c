@@ -8,6 +8,7 @@
 #include "comm/nodes.h"
 #include "comm/real.h"
 #include "comm/verdict.h"
+#include "core/asked.h"
 #include "core/file.h"
 #include "core/handle.h"
 #include "core/modules.h"
@@ -33,7 +34,7 @@ static BRIO_ERR check_amode(int amode)
 }
 
 /* What one rank can do without the others. */
-static BRIO_ERR prepare(struct brio_file *f, const char *path, int amode, MPI_Info info)
+static BRIO_ERR prepare(struct brio_file *f, const char *path, int amode)
 {
     if (!path || !*path)
         return brio_fail(BRIO_EBADFILE, "no file name");
@@ -44,22 +45,29 @@ static BRIO_ERR prepare(struct brio_file *f, const char *path, int amode, MPI_In
     if (!err)
         err = brio_settings_new(&f->settings);
     if (!err)
-        err = brio_settings_add_env(f->settings);
-    if (!err)
-        err = brio_settings_add_info(f->settings, info);
-    if (!err)
-        err = brio_settings_fill(f->settings, brio_conf_hints, &f->conf);
+        brio_settings_speak(f->settings, f->team.rank == 0);
     return err;
 }
 
-/* Collective. Rank 0's facts about the file system and its page for the shared pointer;
- * where the ranks are; whether all can map the page. Nothing has been touched after it. */
-static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, enum brio_err mine)
+/* Rank 0's part of the settings is there; now this rank's. */
+static BRIO_ERR settle(struct brio_file *f, const struct brio_asked *asked, MPI_Info info)
+{
+    enum brio_err err = brio_asked_settle(asked, info, f->settings);
+    return err ? err : brio_settings_fill(f->settings, brio_conf_hints, &f->conf);
+}
+
+/* Collective. Rank 0's facts about the file system, its page for the shared pointer and its
+ * settings; where the ranks are; whether all can map the page. Nothing has been touched after
+ * it. */
+static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, MPI_Info info,
+                             enum brio_err mine)
 {
     struct {
         struct brio_facts facts;
         struct brio_page_ref page;
+        int nasked;
     } word;
+    struct brio_asked asked;
     struct brio_nodes *nodes;
     struct brio_verdict v;
     char prefix[sizeof f->facts.prefix];
@@ -74,8 +82,15 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, enum brio_err 
         brio_fs_probe(f->path, &word.facts);
         if (brio_page_take(&word.page, &f->slot))
             f->slot = NULL; /* no shared pointer in memory, then */
+        mine = brio_asked_collect(f->path, &asked);
+        word.nasked = asked.len;
     }
     PMPI_Bcast(&word, sizeof word, MPI_BYTE, 0, f->team.comm);
+    asked.len = word.nasked;
+    if (asked.len > 0)
+        PMPI_Bcast(asked.bytes, asked.len, MPI_BYTE, 0, f->team.comm);
+    if (!mine)
+        mine = settle(f, &asked, info);
     f->facts = word.facts;
     f->page = word.page;
     memcpy(f->facts.prefix, prefix, sizeof prefix);
@@ -90,11 +105,16 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, enum brio_err 
 
     brio_verdict_init(&v, mine);
     v.most = !attached;
+    char why[4 * BRIO_HINT_MAX];
+    if (!mine && brio_asked_differs(f->settings, f->team.rank, why, sizeof why))
+        v.also = f->team.rank + 1;
     brio_verdict_same(&v, "the access mode", f->amode);
     brio_verdict_same(&v, "a hint that must be the same",
                       (int64_t)brio_hints_hash_same(brio_conf_hints, &f->conf));
     enum brio_err verdict = brio_verdict_settle(&v, &f->team);
     f->facts.attach = v.most == 0;
+    if (!verdict && v.also == f->team.rank + 1)
+        brio_warn_once("%s", why);
     if (!f->facts.attach)
         f->slot = NULL;
     if (!verdict) {
@@ -230,7 +250,7 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
             PMPI_Comm_free(&own);
         return err;
     }
-    err = gather_facts(f, comm, prepare(f, path, amode, info));
+    err = gather_facts(f, comm, info, prepare(f, path, amode));
     if (!err)
         err = brio_modules_select(f);
     if (!err) {
@@ -297,7 +317,12 @@ BRIO_ERR brio_file_close(struct brio_file *f)
 BRIO_ERR brio_file_delete(const char *path, MPI_Info info)
 {
     struct brio_file f = {.team = {.comm = MPI_COMM_NULL, .nranks = 1}};
-    enum brio_err err = prepare(&f, path, MPI_MODE_RDWR, info);
+    struct brio_asked asked;
+    enum brio_err err = prepare(&f, path, MPI_MODE_RDWR);
+    if (!err)
+        err = brio_asked_collect(f.path, &asked);
+    if (!err)
+        err = settle(&f, &asked, info);
     if (!err) {
         brio_fs_probe(f.path, &f.facts);
         err = brio_module_select(&f, BRIO_FS);

@@ -173,7 +173,7 @@ BRIO_ERR brio_file_set_view(struct brio_file *f, MPI_Offset disp, MPI_Datatype e
     if (!err)
         err = settled;
     if (!err)
-        err = brio_settings_add_info(f->settings, info);
+        err = brio_settings_add_info(f->settings, info, "the info of MPI_File_set_view");
     if (!err)
         err = brio_modules_view(f);
     brio_verdict_init(&v, err);

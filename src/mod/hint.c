@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,21 +103,35 @@ bool brio_hint_parse(const struct brio_hint *hint, const char *text, void *conf)
     return false;
 }
 
-/* Remembers what has been complained about, so that a thousand opens say it once. */
+bool brio_hint_is(const struct brio_hint *hint, const char *name)
+{
+    if (strcmp(hint->name, name) == 0)
+        return true;
+    size_t len = strlen(name);
+    for (const char *at = hint->aliases; at && *at; at += strspn(at, " ")) {
+        size_t word = strcspn(at, " ");
+        if (word == len && strncmp(at, name, len) == 0)
+            return true;
+        at += word;
+    }
+    return false;
+}
+
+/* Remembers what has been said, so that a thousand opens say it once. */
 static bool first_time(uint64_t hash)
 {
     enum {
-        KEPT = 64
+        KEPT = 256
     };
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static uint64_t said[KEPT];
     static size_t n;
     bool fresh = true;
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < n && fresh; i++)
+    for (size_t i = 0; i < n && i < KEPT && fresh; i++)
         fresh = said[i] != hash;
-    if (fresh && n < KEPT)
-        said[n++] = hash;
+    if (fresh)
+        said[n++ % KEPT] = hash;
     pthread_mutex_unlock(&lock);
     return fresh;
 }
@@ -129,8 +144,19 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return (hash ^ 0xff) * 0x100000001b3u;
 }
 
+void brio_warn_once(const char *fmt, ...)
+{
+    char line[1000];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    if (first_time(hash_text(0xcbf29ce484222325u, line)))
+        brio_log(BRIO_WARN, "%s", line);
+}
+
 void brio_hint_complain(const struct brio_hint *hint, const char *name, const char *value,
-                        const char *origin)
+                        const char *where)
 {
     static const char *const wanted[] = {
         [BRIO_HINT_BYTES] = "a number of bytes",
@@ -140,11 +166,20 @@ void brio_hint_complain(const struct brio_hint *hint, const char *name, const ch
         [BRIO_HINT_CHOICE] = "one of these words",
         [BRIO_HINT_TEXT] = "a shorter text",
     };
-    if (!first_time(hash_text(hash_text(0xcbf29ce484222325u, name), value)))
-        return;
-    brio_log(BRIO_WARN, "%s (from %s): \"%s\" is not used; it takes %s%s%s", name, origin,
-             value, wanted[hint->kind], hint->choices ? ": " : "",
-             hint->choices ? hint->choices : "");
+    char range[64] = "";
+    if (hint->min || hint->max)
+        snprintf(range, sizeof range, " from %lld to %lld", (long long)hint->min,
+                 (long long)hint->max);
+    brio_warn_once("%s (from %s): \"%s\" is not used; it takes %s%s%s%s", name, where, value,
+                   wanted[hint->kind], range, hint->choices ? ": " : "",
+                   hint->choices ? hint->choices : "");
+}
+
+void brio_hint_contradiction(const char *name, const char *value, const char *other,
+                             const char *where)
+{
+    brio_warn_once("%s=%s is not used: %s (from %s) says something else", name, value, other,
+                   where);
 }
 
 void brio_hint_show(const struct brio_hint *hint, const void *conf, char *out, size_t size)
@@ -174,6 +209,38 @@ void brio_hint_show(const struct brio_hint *hint, const void *conf, char *out, s
         snprintf(out, size, "%s", (const char *)at);
         break;
     }
+}
+
+/* A value without its struct. */
+union value {
+    char text[BRIO_HINT_MAX];
+    brio_off number;
+};
+
+static bool read_alone(const struct brio_hint *hint, const char *text, union value *out)
+{
+    struct brio_hint alone = *hint;
+    alone.offset = 0;
+    return brio_hint_parse(&alone, text, out);
+}
+
+bool brio_hint_readable(const struct brio_hint *hint, const char *text)
+{
+    union value value;
+    return read_alone(hint, text, &value);
+}
+
+bool brio_hint_equal(const struct brio_hint *hint, const char *a, const char *b)
+{
+    struct brio_hint alone = *hint;
+    union value x, y;
+    char shown[2][BRIO_HINT_MAX];
+    alone.offset = 0;
+    if (!read_alone(hint, a, &x) || !read_alone(hint, b, &y))
+        return false;
+    brio_hint_show(&alone, &x, shown[0], sizeof shown[0]);
+    brio_hint_show(&alone, &y, shown[1], sizeof shown[1]);
+    return strcmp(shown[0], shown[1]) == 0;
 }
 
 uint64_t brio_hints_hash_same(const struct brio_hint *hints, const void *conf)
