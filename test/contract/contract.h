@@ -55,10 +55,9 @@ static inline void *make_conf(const struct brio_module *module, const char *cons
         char name[64];
         const char *eq = strchr(*set, '=');
         snprintf(name, sizeof name, "%.*s", (int)(eq - *set), *set);
-        err = brio_settings_set(s, &(struct brio_setting){.name = name,
-                                                          .value = eq + 1,
-                                                          .source = BRIO_FROM_INFO,
-                                                          .where = "test"});
+        err = brio_settings_set(
+            s, &(struct brio_setting){
+                   .name = name, .value = eq + 1, .source = BRIO_FROM_INFO, .where = "test"});
     }
     if (!err && module->hints)
         err = brio_settings_fill(s, module->hints, conf);
