@@ -40,12 +40,14 @@ static void allocate(int fd, brio_off start, brio_off hi)
         (void)fallocate(fd, FALLOC_FL_KEEP_SIZE, start, hi - start);
 }
 
-/* All pages present and writable, or an error. Large pages where the system has them: a
- * first write takes half the time then. */
-static bool populate(void *map, size_t len)
+/* All pages present and writable, or an error. Large pages where the system has them and the
+ * window covers them: a first write takes half the time then, but twenty times as long where
+ * the system makes a large page and can map only small parts of it, each at the whole's cost. */
+static bool populate(void *map, size_t len, brio_off start)
 {
     int failed;
-    (void)madvise(map, len, MADV_HUGEPAGE);
+    if (start % BRIO_LARGE_PAGE == 0 && len > BRIO_LARGE_PAGE - 4096)
+        (void)madvise(map, len, MADV_HUGEPAGE);
     do
         failed = madvise(map, len, MADV_POPULATE_WRITE);
     while (failed && (errno == EINTR || errno == EAGAIN));
@@ -65,7 +67,7 @@ bool brio_mapped_write(const struct brio_port *to, const struct brio_io *io, bri
     void *map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, to->fd, start);
     if (map == MAP_FAILED)
         return false;
-    bool good = populate(map, len);
+    bool good = populate(map, len, start);
     if (good) {
         brio_cursor_init(&file, io->file, io->pos);
         brio_cursor_init(&mem, io->mem, io->mem_pos);

@@ -56,7 +56,10 @@ static void measure(const struct brio_sieve *sieve, const struct brio_io *io,
     out->bytes = io->bytes;
     if (last - start < window)
         return;
-    out->bytes = brio_map_below(io->file, start + window - io->base) - io->pos;
+    brio_off end = start + window;
+    if (io->dir == BRIO_WRITE && window >= BRIO_LARGE_PAGE)
+        end -= end % BRIO_LARGE_PAGE;
+    out->bytes = brio_map_below(io->file, end - io->base) - io->pos;
     out->hi = io->base + brio_map_offset(io->file, io->pos + out->bytes - 1) + 1;
 }
 

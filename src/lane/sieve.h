@@ -7,6 +7,10 @@
 #include "lane/lane.h"
 #include "mod/module.h"
 
+enum {
+    BRIO_LARGE_PAGE = 2 << 20 /* windows for writing that are as long end at multiples of it */
+};
+
 enum brio_way {
     BRIO_WAY_STRETCH, /* vectored calls, one stretch of the file after the other */
     BRIO_WAY_PACK,    /* memory in small pieces: through a contiguous buffer */
@@ -28,7 +32,8 @@ struct brio_bite {
 };
 
 /* For io->bytes > 0. The caller moves the bite and asks again for the rest. Windows for
- * writing end at page boundaries unless the access does not. */
+ * writing end at page boundaries, long ones at those of large pages, unless the access does
+ * not. */
 void brio_sieve_next(const struct brio_sieve *sieve, const struct brio_io *io,
                      struct brio_bite *out);
 
