@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lane/sieve.h"
 #include "type/pack.h"
 
 #ifndef MADV_POPULATE_WRITE
