@@ -43,7 +43,8 @@ static void allocate(int fd, brio_off start, brio_off hi)
 
 /* All pages present and writable, or an error. Large pages where the system has them and the
  * window covers them: a first write takes half the time then, but twenty times as long where
- * the system makes a large page and can map only small parts of it, each at the whole's cost. */
+ * the system makes a large page and can map only small parts of it, each at the whole's cost.
+ */
 static bool populate(void *map, size_t len, brio_off start)
 {
     int failed;
