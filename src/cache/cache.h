@@ -3,6 +3,7 @@
 #ifndef BRIO_CACHE_CACHE_H
 #define BRIO_CACHE_CACHE_H
 
+#include "base/stats.h"
 #include "comm/crew.h"
 #include "lane/lane.h"
 #include "mod/module.h"
@@ -14,6 +15,7 @@ struct brio_cache_env {
     int nservers;        /* that the file is spread over */
     brio_off stripe;     /* bytes before the next of them; 0 if it is not spread */
     brio_off block_size; /* of the file system */
+    struct brio_stats *stats;
 };
 
 /* The flush of a cache's lane is collective. */
@@ -33,9 +35,10 @@ struct brio_cache {
     BRIO_ERR (*size)(const struct brio_lane *lane, brio_off *size);
     /* Collective, when the file has got a new size (all was flushed before). */
     BRIO_ERR (*resized)(const struct brio_lane *lane, brio_off size);
-    /* Local, by each rank before a collective access begins: what any rank writes from then
-     * on comes after what this rank has written before. */
-    BRIO_ERR (*settle)(const struct brio_lane *lane);
+    /* Local, by each rank before it takes part in a collective access with `io` (of which
+     * other ranks may write the bytes): what any rank writes from then on comes after what
+     * this rank has written before. */
+    BRIO_ERR (*settle)(const struct brio_lane *lane, const struct brio_io *io);
     /* The lane for collective accesses: one that is done there comes before everything that
      * any rank begins later. Mostly the lane itself. */
     struct brio_lane (*collective)(const struct brio_lane *lane);
@@ -46,10 +49,11 @@ struct brio_cache {
 /* For slots that a module has nothing to do in: src/cache/plain.c. */
 BRIO_ERR brio_cache_plain_size(const struct brio_lane *lane, brio_off *size);
 BRIO_ERR brio_cache_plain_resized(const struct brio_lane *lane, brio_off size);
-BRIO_ERR brio_cache_plain_settle(const struct brio_lane *lane);
+BRIO_ERR brio_cache_plain_settle(const struct brio_lane *lane, const struct brio_io *io);
 struct brio_lane brio_cache_plain_lane(const struct brio_lane *lane);
 void brio_cache_plain_tell(const struct brio_lane *lane, char *out, size_t size);
 
 extern const struct brio_cache brio_cache_none;
+extern const struct brio_cache brio_cache_writebehind;
 
 #endif

@@ -17,9 +17,10 @@ enum brio_err brio_cache_plain_resized(const struct brio_lane *lane, brio_off si
     return BRIO_OK;
 }
 
-enum brio_err brio_cache_plain_settle(const struct brio_lane *lane)
+enum brio_err brio_cache_plain_settle(const struct brio_lane *lane, const struct brio_io *io)
 {
     (void)lane;
+    (void)io;
     return BRIO_OK;
 }
 

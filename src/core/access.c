@@ -11,7 +11,7 @@ void brio_access_begin(struct brio_file *f, const struct brio_io *io, enum brio_
     char text[BRIO_ERR_TEXT];
     if (mine)
         brio_err_save(text);
-    enum brio_err settled = brio_file_cache(f)->settle(&f->plain);
+    enum brio_err settled = brio_file_cache(f)->settle(&f->plain, io);
     if (mine)
         brio_err_restore(text);
     brio_file_fcoll(f)->start(f->fcoll, io, mine ? mine : settled, how);

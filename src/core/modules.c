@@ -155,7 +155,8 @@ BRIO_ERR brio_modules_open(struct brio_file *f, const struct brio_layout *layout
                                        .amode = f->amode,
                                        .nservers = f->facts.nservers,
                                        .stripe = f->facts.stripe,
-                                       .block_size = f->facts.block_size};
+                                       .block_size = f->facts.block_size,
+                                       .stats = f->stats};
     if (!err)
         err = brio_file_cache(f)->open(&env, &f->bottom, f->chosen[BRIO_CACHE].conf, &f->plain);
     if (err)

@@ -10,7 +10,8 @@
 
 static const struct brio_module *const fs[] = {&brio_fs_ufs.base, NULL};
 static const struct brio_module *const fbtl[] = {&brio_fbtl_posix.base, NULL};
-static const struct brio_module *const cache[] = {&brio_cache_none.base, NULL};
+static const struct brio_module *const cache[] = {&brio_cache_none.base,
+                                                  &brio_cache_writebehind.base, NULL};
 static const struct brio_module *const fcache[] = {&brio_fcache_none.base,
                                                    &brio_fcache_stripe.base, NULL};
 static const struct brio_module *const fcoll[] = {&brio_fcoll_individual.base,
