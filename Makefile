@@ -26,15 +26,16 @@ programs: configure
 
 # Builds, and runs the main job with Brio and with the MPI's own I/O.
 demo: programs
-	@bench/demo.sh "$(BUILD)"
+	@bench/demo/demo.sh "$(BUILD)"
 
 # Builds, and runs all tests. The last line is the count.
 check: deps-check build
 	@tools/tests "$(BUILD)" $(JOBS) "$(TESTS)"
 
-# Every measurement in bench/, one after the other; some minutes.
+# Every workload of `brio bench`, beside each MPI's own I/O; some minutes.
 bench: programs
-	@for b in bench/*.sh; do [ $$b = bench/demo.sh ] || $$b "$(BUILD)" || exit 1; done
+	@"$(BUILD)/brio" bench | awk '/^  / { print $$1 }' | while read -r work; do \
+		"$(BUILD)/brio" bench $$work --against all < /dev/null || exit 1; done
 
 install: programs
 	@cmake --install "$(BUILD)" --prefix "$(PREFIX)"

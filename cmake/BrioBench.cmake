@@ -1,16 +1,30 @@
-# bench/*.c: plain MPI programs, not linked with Brio, so that the same binary runs with and
-# without it by preloading.
+# bench/: plain MPI programs, not linked with Brio, so that the same binary runs with and
+# without it by preloading: brio-bench-<mpi> behind `brio bench', and the demonstration.
 option(BRIO_BENCH "build the benchmarks" ON)
-if(BRIO_BENCH)
-  file(GLOB programs CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/bench/*.c")
-  foreach(source IN LISTS programs)
-    get_filename_component(program "${source}" NAME_WE)
-    foreach(mpi IN LISTS BRIO_MPIS)
-      add_executable(bench-${program}-${mpi} "${source}")
-      set_target_properties(bench-${program}-${mpi} PROPERTIES OUTPUT_NAME "${program}-${mpi}"
-                            RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
-      target_link_libraries(bench-${program}-${mpi} PRIVATE brio_options brio_mpi_${mpi} m)
-      add_dependencies(programs bench-${program}-${mpi})
-    endforeach()
-  endforeach()
+if(NOT BRIO_BENCH)
+  return()
 endif()
+file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/bench/*.c"
+     "${CMAKE_CURRENT_SOURCE_DIR}/bench/work/*.c")
+find_package(PkgConfig QUIET)
+foreach(mpi IN LISTS BRIO_MPIS)
+  # Parallel HDF5, for FLASH I/O through it.
+  set(hdf5 without)
+  if(PKG_CONFIG_FOUND)
+    pkg_check_modules(BRIO_HDF5_${mpi} QUIET hdf5-${mpi})
+    if(BRIO_HDF5_${mpi}_FOUND)
+      set(hdf5 with)
+    endif()
+  endif()
+  add_executable(brio-bench-${mpi} ${sources} bench/work/hdf5/${hdf5}.c)
+  target_include_directories(brio-bench-${mpi} PRIVATE bench)
+  target_include_directories(brio-bench-${mpi} SYSTEM PRIVATE ${BRIO_HDF5_${mpi}_INCLUDE_DIRS})
+  target_link_libraries(brio-bench-${mpi} PRIVATE brio_options brio_mpi_${mpi}
+                        ${BRIO_HDF5_${mpi}_LINK_LIBRARIES} ${CMAKE_DL_LIBS} m)
+
+  add_executable(bench-demo-${mpi} bench/demo/demo.c)
+  set_target_properties(bench-demo-${mpi} PROPERTIES OUTPUT_NAME "demo-${mpi}"
+                        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
+  target_link_libraries(bench-demo-${mpi} PRIVATE brio_options brio_mpi_${mpi} m)
+  add_dependencies(programs brio-bench-${mpi} bench-demo-${mpi})
+endforeach()

@@ -2,6 +2,9 @@
 foreach(mpi IN LISTS BRIO_MPIS)
   install(TARGETS brio-${mpi} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS brio-server-${mpi} RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  if(TARGET brio-bench-${mpi})
+    install(TARGETS brio-bench-${mpi} RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/brio")
+  endif()
   # Found from where the file lies, so that any prefix at install time is right.
   file(RELATIVE_PATH prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
   configure_file(share/pkgconfig/brio.pc.in "${CMAKE_BINARY_DIR}/brio-${mpi}.pc" @ONLY)

@@ -27,6 +27,8 @@ void brio_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Memory that never fails: the command has nothing to undo, and ends. */
 char *brio_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *brio_copy(const char *text);
+void *brio_memory(size_t bytes);
+void *brio_memory_again(void *p, size_t bytes);
 
 /* A growing list of words, ended by NULL. The words are not owned. */
 struct brio_words {
@@ -51,6 +53,8 @@ enum brio_mpi brio_program_mpi(const char *path, const char *const *args);
 const char *brio_place_library(enum brio_mpi mpi);
 /* A library that makes MPICH's ranks give cores away, or NULL. */
 const char *brio_place_yield(void);
+/* The benchmark program for this MPI, or NULL. */
+const char *brio_place_bench(enum brio_mpi mpi);
 /* The launcher of this MPI, or NULL. */
 const char *brio_place_launcher(enum brio_mpi mpi);
 
@@ -59,13 +63,16 @@ const char *brio_place_launcher(enum brio_mpi mpi);
 /* The first `size` bytes that a command prints on standard output, as text; its standard
  * error is dropped, and it does not inherit LD_PRELOAD. False if it could not run or failed. */
 bool brio_output_of(const char *const *argv, char *out, size_t size);
+/* The same with its standard error where ours is. */
+bool brio_output_and_errors_of(const char *const *argv, char *out, size_t size);
 
 /* ---- the commands --------------------------------------------------------------------- */
 
 int brio_cmd_run(int argc, char **argv);
 int brio_cmd_info(int argc, char **argv);
 int brio_cmd_merge(int argc, char **argv);
+int brio_cmd_bench(int argc, char **argv);
 
-extern const char brio_help_run[], brio_help_info[], brio_help_merge[];
+extern const char brio_help_run[], brio_help_info[], brio_help_merge[], brio_help_bench[];
 
 #endif

@@ -17,6 +17,8 @@ static const struct command commands[] = {
     {"info", brio_cmd_info, "list modules and settings", brio_help_info},
     {"merge", brio_cmd_merge, "finish the side files of a job that was killed",
      brio_help_merge},
+    {"bench", brio_cmd_bench, "measure the papers' workloads, against other MPI-IO libraries",
+     brio_help_bench},
 };
 
 enum {

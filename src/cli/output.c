@@ -7,11 +7,12 @@
 
 #include "cli/cli.h"
 
-static void become(const char *const *argv, int out)
+static void become(const char *const *argv, int out, bool errors)
 {
     int null = open("/dev/null", O_RDWR);
     dup2(null, STDIN_FILENO);
-    dup2(null, STDERR_FILENO);
+    if (!errors)
+        dup2(null, STDERR_FILENO);
     dup2(out, STDOUT_FILENO);
     unsetenv("LD_PRELOAD");
     execv(argv[0], (char *const *)argv);
@@ -34,14 +35,14 @@ static size_t read_some(int fd, char *out, size_t size)
     }
 }
 
-bool brio_output_of(const char *const *argv, char *out, size_t size)
+static bool output_of(const char *const *argv, bool errors, char *out, size_t size)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return false;
     pid_t pid = fork();
     if (pid == 0)
-        become(argv, ends[1]);
+        become(argv, ends[1], errors);
     close(ends[1]);
     size_t have = pid > 0 ? read_some(ends[0], out, size - 1) : 0;
     close(ends[0]);
@@ -50,4 +51,14 @@ bool brio_output_of(const char *const *argv, char *out, size_t size)
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool brio_output_of(const char *const *argv, char *out, size_t size)
+{
+    return output_of(argv, false, out, size);
+}
+
+bool brio_output_and_errors_of(const char *const *argv, char *out, size_t size)
+{
+    return output_of(argv, true, out, size);
 }

@@ -22,11 +22,11 @@ static const char *own_dir(void)
 }
 
 /* BRIO_LIBDIR wins; then the build tree, then an installation. */
-static const char *find_library(const char *name)
+static const char *find_file(const char *name, const char *installed)
 {
     const char *own = own_dir(), *asked = getenv("BRIO_LIBDIR");
     char *places[] = {asked && *asked ? brio_copy(asked) : NULL, brio_copy(own),
-                      brio_text("%s/%s", own, BRIO_LIBDIR_FROM_BIN)};
+                      brio_text("%s/%s", own, installed)};
     char *found = NULL;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         char *dir = places[i] && !found ? realpath(places[i], NULL) : NULL;
@@ -46,7 +46,18 @@ const char *brio_place_library(enum brio_mpi mpi)
     static const char *known[3];
     if (!known[mpi]) {
         char *name = brio_text("libbrio-%s.so", brio_mpi_name(mpi));
-        known[mpi] = find_library(name);
+        known[mpi] = find_file(name, BRIO_LIBDIR_FROM_BIN);
+        free(name);
+    }
+    return known[mpi];
+}
+
+const char *brio_place_bench(enum brio_mpi mpi)
+{
+    static const char *known[3];
+    if (!known[mpi]) {
+        char *name = brio_text("brio-bench-%s", brio_mpi_name(mpi));
+        known[mpi] = find_file(name, BRIO_LIBEXECDIR_FROM_BIN);
         free(name);
     }
     return known[mpi];
@@ -54,7 +65,7 @@ const char *brio_place_library(enum brio_mpi mpi)
 
 const char *brio_place_yield(void)
 {
-    return find_library("libbrio-yield.so");
+    return find_file("libbrio-yield.so", BRIO_LIBDIR_FROM_BIN);
 }
 
 static enum brio_mpi mpi_of_launcher(const char *launcher)

@@ -41,6 +41,16 @@ char *brio_copy(const char *text)
     return need(strdup(text));
 }
 
+void *brio_memory(size_t bytes)
+{
+    return need(malloc(bytes ? bytes : 1));
+}
+
+void *brio_memory_again(void *p, size_t bytes)
+{
+    return need(realloc(p, bytes));
+}
+
 void brio_words_add(struct brio_words *words, const char *word)
 {
     words->word = need(realloc(words->word, (words->n + 2) * sizeof *words->word));

@@ -1,0 +1,295 @@
+/* brio bench: what is measured with whom, from the command line. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/bench.h"
+#include "cli/contenders.h"
+
+const char brio_help_bench[] =
+    "brio bench WORKLOAD [options]\n"
+    "\n"
+    "Measures a workload through Brio, beside the limit (the same bytes by plain contiguous\n"
+    "pwrite and pread from the same ranks), and beside other MPI-IO libraries if asked: all "
+    "in\n"
+    "alternation, with medians, spreads and ratios. `brio bench' lists the workloads, and\n"
+    "`brio bench WORKLOAD --help' their options.\n"
+    "\n"
+    "  -n RANKS             numbers of ranks: 4, or 2,4,8 for a run with each (default 4)\n"
+    "  --reps N             repetitions that count (default 7)\n"
+    "  --mpi openmpi|mpich  the MPI that Brio and the limit run on\n"
+    "  --against LIST       of ompio, romio (both in Open MPI), mpich (its ROMIO), files "
+    "(plain,\n"
+    "                       a file for each rank), all (of the first three that are here)\n"
+    "  --set NAME=VALUE     a hint for all; may be said again\n"
+    "  --variant LABEL:NAME=VALUE,...\n"
+    "                       one more contender: Brio with these hints, or, for names that "
+    "begin\n"
+    "                       with --, options of the workload; may be said again\n"
+    "  --each FRAMEWORK     one contender for each module: fcoll, sharedfp, ...\n"
+    "  --sweep NAME=A,B,... one contender for each value, and how far from the best the first\n"
+    "                       of Brio's is\n"
+    "  --limit SECONDS      after which a repetition is given up (default 20)\n"
+    "  --dir DIR            where the files go (default: TMPDIR or /tmp)\n"
+    "  --launch OPTION      for the launcher; may be said again\n"
+    "  --json, --csv        instead of the table\n"
+    "\n"
+    "Of any workload: --verify (every byte of every repetition), --only write|read, --whole\n"
+    "(time from open to close), --fresh (a new file for each write), --sync.\n"
+    "sharedfp also takes the thesis's -f FILE -d BYTES -i LOOPS -m MODE -v VARIABILITY.\n"
+    "\n"
+    "  brio bench tile -n 4 --against ompio,romio,mpich\n"
+    "  brio bench sharedfp -n 8 -d 2m -i 32 -m 2 --each sharedfp --only write\n"
+    "  brio bench blockcyclic --bx 64,16,4,1 --each fcoll\n";
+
+enum {
+    RANKS_MAX = 16,
+    REPS_USUAL = 7,
+    LIMIT_USUAL = 20
+};
+
+enum form {
+    FORM_TABLE,
+    FORM_JSON,
+    FORM_CSV
+};
+
+struct request {
+    struct brio_bench_plan plan;
+    struct brio_choice choice;
+    int ranks[RANKS_MAX];
+    size_t nranks;
+    enum form form;
+    char *made; /* a directory to remove, or NULL */
+};
+
+static bool wrong(const char *option, const char *value, const char *want)
+{
+    brio_say("bench: %s takes %s, not `%s'", option, want, value);
+    return false;
+}
+
+static bool take_ranks(struct request *r, const char *value)
+{
+    r->nranks = 0;
+    for (const char *at = value;; at++) {
+        char *end;
+        long n = strtol(at, &end, 10);
+        if (end == at || n < 1 || n > 65536 || r->nranks == RANKS_MAX || (*end && *end != ','))
+            return wrong("-n", value, "numbers of ranks, as 4 or 2,4,8");
+        r->ranks[r->nranks++] = (int)n;
+        at = end;
+        if (!*at)
+            return true;
+    }
+}
+
+static bool take_number(const char *option, const char *value, double lo, double hi,
+                        double *out)
+{
+    char *end;
+    *out = strtod(value, &end);
+    if (end == value || *end || *out < lo || *out > hi)
+        return wrong(option, value, "a number in its range");
+    return true;
+}
+
+/* An option of the command itself; the number of words used, 0 if it is none, -1 if wrong. */
+static int take_own(struct request *r, const char *name, const char *value)
+{
+    double n;
+    bool fine = true;
+    if (strcmp(name, "--json") == 0 || strcmp(name, "--csv") == 0) {
+        r->form = name[2] == 'j' ? FORM_JSON : FORM_CSV;
+        return 1;
+    }
+    if (strcmp(name, "-n") == 0) {
+        fine = take_ranks(r, value);
+    } else if (strcmp(name, "--reps") == 0) {
+        fine = take_number(name, value, 1, 1000, &n);
+        r->plan.reps = (int)n;
+    } else if (strcmp(name, "--limit") == 0) {
+        fine = take_number(name, value, 0.01, 1e6, &r->plan.limit);
+    } else if (strcmp(name, "--dir") == 0) {
+        r->plan.dir = value;
+    } else if (strcmp(name, "-f") == 0) {
+        r->plan.file = value;
+    } else if (strcmp(name, "--launch") == 0) {
+        brio_words_add(&r->plan.launch, value);
+    } else if (strcmp(name, "--set") == 0) {
+        brio_words_add(&r->plan.args, brio_text("--hint=%s", value));
+        fine = strchr(value, '=') || wrong(name, value, "NAME=VALUE");
+    } else {
+        int used = brio_choice_take(&r->choice, name, value);
+        return used > 0 ? 2 : used;
+    }
+    return fine ? 2 : -1;
+}
+
+/* The thesis's letters. */
+static const char *long_name(const char *word)
+{
+    static const char *const names[][2] = {
+        {"-d", "--bytes"}, {"-i", "--loops"}, {"-m", "--mode"}, {"-v", "--variability"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(word, names[i][0]) == 0)
+            return names[i][1];
+    return word;
+}
+
+/* `--name value` and `--name=value`; an option without a value is followed by another. */
+static bool parse(struct request *r, int argc, char **argv)
+{
+    for (int i = 2; i < argc;) {
+        const char *word = long_name(argv[i]), *equal = strchr(word, '=');
+        bool joined = strncmp(word, "--", 2) == 0 && equal;
+        char *name = joined ? brio_text("%.*s", (int)(equal - word), word) : brio_copy(word);
+        const char *value = joined ? equal + 1 : i + 1 < argc ? argv[i + 1] : "";
+        int used = take_own(r, name, value);
+        if (used < 0)
+            return false;
+        if (used == 2 && !joined && i + 1 >= argc) {
+            brio_say("bench: %s needs a value", name);
+            return false;
+        }
+        if (used == 0) { /* the program knows, or complains */
+            bool alone = joined || i + 1 >= argc || argv[i + 1][0] == '-';
+            if (strncmp(word, "--", 2) != 0) {
+                brio_say("bench: cannot use `%s'; see `brio help bench'", argv[i]);
+                return false;
+            }
+            brio_words_add(&r->plan.args, alone ? word : brio_text("%s=%s", word, argv[i + 1]));
+            used = alone ? 1 : 2;
+        }
+        i += joined ? 1 : used;
+        free(name);
+    }
+    return true;
+}
+
+/* A directory of its own for the files, so that nothing is left and nothing overwritten. */
+static bool make_place(struct request *r)
+{
+    const char *tmp = getenv("TMPDIR");
+    if (!r->plan.dir)
+        r->plan.dir = tmp && *tmp ? tmp : "/tmp";
+    if (r->plan.file) {
+        char *slash = strrchr(r->plan.file, '/');
+        r->plan.dir =
+            slash ? brio_text("%.*s", (int)(slash - r->plan.file), r->plan.file) : ".";
+        return true;
+    }
+    r->made = brio_text("%s/brio-bench.XXXXXX", r->plan.dir);
+    if (!mkdtemp(r->made)) {
+        brio_say("bench: cannot make a directory in %s: %s", r->plan.dir, strerror(errno));
+        return false;
+    }
+    r->plan.file = brio_text("%s/data", r->made);
+    return true;
+}
+
+/* On a terminal: what is being done, in one line that is overwritten. */
+static void show_progress(void *self, const char *text, double part)
+{
+    const struct request *r = self;
+    fprintf(stderr, "\r%s, %d ranks: %3.0f %%  %-24.24s\r", r->plan.workload, r->plan.ranks,
+            100 * part, text);
+}
+
+static void show(const struct request *r, const struct brio_bench_result *result, bool first)
+{
+    if (r->plan.progress)
+        fprintf(stderr, "\r%64s\r", "");
+    if (r->form == FORM_JSON) {
+        fputs(first ? "{\"runs\": [\n" : ",\n", stdout);
+        brio_bench_json(stdout, &r->plan, result);
+    } else if (r->form == FORM_CSV) {
+        brio_bench_csv(stdout, &r->plan, result, first);
+    } else {
+        brio_bench_table(stdout, &r->plan, result);
+    }
+    fflush(stdout);
+}
+
+/* 1 if something of Brio's failed, or bytes were wrong. */
+static int judge(const struct request *r, const struct brio_bench_result *result)
+{
+    int code = 0;
+    for (size_t i = 0; i < result->ncases; i++)
+        for (size_t k = 0; k < r->plan.nwho; k++) {
+            const struct brio_bench_cell *cell = &result->c[i].cell[k];
+            long long bad = cell->dir[0].wrong + cell->dir[1].wrong;
+            if (bad)
+                brio_say("bench: %s: %s: %lld bytes were wrong", result->c[i].name,
+                         r->plan.who[k].label, bad);
+            if (bad || (r->plan.who[k].brio && cell->state == BRIO_BENCH_FAILED))
+                code = 1;
+        }
+    return code;
+}
+
+static int run_all(struct request *r)
+{
+    int code = 0;
+    for (size_t i = 0; i < r->nranks && !brio_bench_interrupted(); i++) {
+        struct brio_bench_result result;
+        r->plan.ranks = r->ranks[i];
+        if (!brio_contenders(&r->choice, &r->plan))
+            return BRIO_EXIT_USAGE;
+        if (!brio_bench_run(&r->plan, &result))
+            return i == 0 && result.ncases == 0 ? BRIO_EXIT_USAGE : 1;
+        show(r, &result, i == 0);
+        code |= judge(r, &result);
+    }
+    if (r->form == FORM_JSON)
+        puts("\n]}");
+    return brio_bench_interrupted() ? 130 : code;
+}
+
+/* Runs the program itself, for its help. */
+static int ask_program(const char *program, const char *workload)
+{
+    char text[8192];
+    const char *argv[] = {program, workload, workload ? "--help" : NULL, NULL};
+    if (!workload)
+        argv[1] = "--help";
+    if (!brio_output_and_errors_of(argv, text, sizeof text))
+        return BRIO_EXIT_USAGE;
+    char *body = workload ? text : strchr(text, '\n');
+    printf("%s",
+           workload ? text : "brio bench WORKLOAD [options]; `brio help bench' says more\n");
+    if (!workload && body)
+        printf("%s", body + 1);
+    return 0;
+}
+
+int brio_cmd_bench(int argc, char **argv)
+{
+    struct request r = {
+        .plan = {.reps = REPS_USUAL, .limit = LIMIT_USUAL}, .ranks = {4}, .nranks = 1};
+    r.choice.workload = argc > 1 ? argv[1] : NULL;
+    enum brio_mpi any = brio_contenders_mpi(BRIO_MPI_UNKNOWN);
+    if (any == BRIO_MPI_UNKNOWN)
+        return BRIO_EXIT_NOT_FOUND;
+    if (argc < 2)
+        return ask_program(brio_place_bench(any), NULL);
+    for (int i = 2; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0)
+            return ask_program(brio_place_bench(any), argv[1]);
+    r.plan.workload = argv[1];
+    if (!parse(&r, argc, argv) || !make_place(&r))
+        return BRIO_EXIT_USAGE;
+    if (isatty(STDERR_FILENO)) {
+        r.plan.progress = show_progress;
+        r.plan.self = &r;
+    }
+    brio_bench_catch_signals();
+    int code = run_all(&r);
+    if (r.made)
+        rmdir(r.made);
+    brio_bench_remove_scratch();
+    return code;
+}
