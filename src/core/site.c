@@ -230,7 +230,7 @@ BRIO_ERR brio_site_add(struct brio_settings *s, const char *path)
 
 const char *brio_site_place(size_t i, enum brio_source *source, bool *found)
 {
-    static _Thread_local struct place place[PLACES];
+    static struct place place[PLACES]; /* too large for the thread's own: see base/stats.h */
     size_t at = 0;
     find_places(place);
     for (size_t k = 0; k < PLACES; k++) {

@@ -11,7 +11,7 @@
 BRIO_ERR brio_site_add(struct brio_settings *s, const char *path);
 
 /* The i-th place that is looked at, the weakest first, or NULL at the end. `found` tells
- * whether there is a file. */
+ * whether there is a file. For brio info: the name is good until the next call. */
 const char *brio_site_place(size_t i, enum brio_source *source, bool *found);
 
 /* Takes `name` for that of the program from now on. */
