@@ -32,10 +32,9 @@ demo: programs
 check: deps-check build
 	@tools/tests "$(BUILD)" $(JOBS) "$(TESTS)"
 
-# Every workload of `brio bench`, beside each MPI's own I/O; some minutes.
+# The papers' experiments in some minutes: build/reproduce/report.html.
 bench: programs
-	@"$(BUILD)/brio" bench | awk '/^  / { print $$1 }' | while read -r work; do \
-		"$(BUILD)/brio" bench $$work --against all < /dev/null || exit 1; done
+	@"$(BUILD)/brio" reproduce --quick --out "$(BUILD)/reproduce"
 
 install: programs
 	@cmake --install "$(BUILD)" --prefix "$(PREFIX)"

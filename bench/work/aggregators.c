@@ -59,7 +59,7 @@ static void setup(struct job *job, int which)
         boxes_bt(&b->boxes, (int)ceil(cbrt((double)w.size / 40)), uneven);
     }
     boxed_ready(job, 1);
-    job->x = (double)w.size;
+    job->x = which + 1; /* sizes come back for each pattern */
     snprintf(job->name, sizeof job->name, "%s %g MiB %s", w.pattern, (double)w.size / 1048576,
              w.shape);
 }

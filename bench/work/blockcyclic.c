@@ -6,7 +6,8 @@
 
 static const struct option_entry options[] = {
     {"bx", "256,64,16,4,1", "floats of a block; a case for each"},
-    {"size", "16m", "bytes of all ranks together"},
+    {"size", "16m", "bytes of all ranks together; with --blocks, a case for each"},
+    {"blocks", "0", "blocks of a rank; --bx follows from it and --size"},
     {"access", "coll",
      "coll; indep (List I/O, with ds_write and ds_read off); pieces (a call for each block)"},
     {"order", "vector", "vector, or block: each rank's data in one piece (Block I/O)"},
@@ -22,16 +23,17 @@ struct cyclic {
 static int cases(const struct options *o)
 {
     long long bx[LIST_MAX];
-    int n = option_list(o, "bx", bx);
+    int n = option_list(o, option_number(o, "blocks") > 0 ? "size" : "bx", bx);
     option_access(o);
-    option_number(o, "size");
     for (int i = 0; i < n; i++)
-        if (bx[i] < 1 || bx[i] > 1 << 26) {
-            fprintf(stderr, "brio bench: --bx takes 1 to 64m\n");
+        if (bx[i] < 1 || bx[i] > 1 << 30) {
+            fprintf(stderr, "brio bench: --bx and --size take 1 to 1g\n");
             exit(2);
         }
     if (!option_one_of(o, "order", "vector block"))
         exit(2);
+    if (option_number(o, "blocks") == 0)
+        option_number(o, "size");
     return n;
 }
 
@@ -43,28 +45,41 @@ static long long run(const struct job *job, int call, long long i, long long *le
     return c->blocked ? (rank * job->nruns + i) * c->block : (i * nranks + rank) * c->block;
 }
 
-static void setup(struct job *job, int which)
+/* Floats of a block, and how many blocks a rank has. */
+static long long find_bx(struct job *job, int which)
 {
-    long long bx[LIST_MAX];
-    struct cyclic *c = need_memory(sizeof *c);
-    option_list(job->opt, "bx", bx);
-    job->more = c;
-    job->access = option_access(job->opt);
-    c->block = bx[which] * (long long)sizeof(float);
-    c->blocked = option_is(job->opt, "order", "block");
-    job->nruns = option_number(job->opt, "size") / nranks / c->block;
+    long long list[LIST_MAX], blocks = option_number(job->opt, "blocks"), bx;
+    if (blocks > 0) {
+        option_list(job->opt, "size", list);
+        bx = list[which] / (long long)sizeof(float) / nranks / blocks;
+        job->nruns = blocks;
+        return bx > 0 ? bx : 1;
+    }
+    option_list(job->opt, "bx", list);
+    bx = list[which];
+    job->nruns = option_number(job->opt, "size") / nranks / (bx * (long long)sizeof(float));
     if (job->nruns < 1)
         job->nruns = 1;
-    must(MPI_Type_vector((int)job->nruns, (int)bx[which], (int)bx[which] * nranks, MPI_FLOAT,
-                         &c->type),
+    return bx;
+}
+
+static void setup(struct job *job, int which)
+{
+    struct cyclic *c = need_memory(sizeof *c);
+    long long bx = find_bx(job, which);
+    job->more = c;
+    job->access = option_access(job->opt);
+    c->block = bx * (long long)sizeof(float);
+    c->blocked = option_is(job->opt, "order", "block");
+    must(MPI_Type_vector((int)job->nruns, (int)bx, (int)bx * nranks, MPI_FLOAT, &c->type),
          "the vector type");
     must(MPI_Type_commit(&c->type), "the vector type");
     job->run = run;
     job->calls = 1;
     job->bytes = job->nruns * c->block;
     job->extent = job->bytes * nranks;
-    job->x = (double)bx[which];
-    snprintf(job->name, sizeof job->name, "Bx = %lld floats", bx[which]);
+    job->x = (double)bx;
+    snprintf(job->name, sizeof job->name, "Bx = %lld floats", bx);
 }
 
 static void open_view(struct job *job)

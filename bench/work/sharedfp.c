@@ -14,7 +14,9 @@ static const struct option_entry options[] = {
     {"mode", "1", "1 shared, 2 ordered, 3 nonblocking shared, 4 ordered begin and end"},
     {"variability", "0", "percent by which each access is shorter or longer, at most"},
     {"per-rank", "no", "--bytes are those of each rank (test series 4)"},
-    {"total", "0", "bytes of the whole file: --bytes is this, divided by the loops (series 3)"},
+    {"total", "0",
+     "bytes of the whole file; --bytes follows from it and --loops (series 3), or, with "
+     "--per-rank, the loops from it and --bytes (series 4)"},
     {NULL, NULL, NULL},
 };
 
@@ -44,7 +46,10 @@ static int cases(const struct options *o)
             fprintf(stderr, "brio bench: --loops takes 1 to 16m\n");
             exit(2);
         }
-    option_number(o, "bytes");
+    if (option_number(o, "bytes") < 1) {
+        fprintf(stderr, "brio bench: --bytes takes at least 1\n");
+        exit(2);
+    }
     option_number(o, "total");
     if (!option_one_of(o, "mode", "1 2 3 4"))
         exit(2);
@@ -81,9 +86,12 @@ static void setup(struct job *job, int which)
     option_list(job->opt, "loops", loops);
     job->more = s;
     job->calls = (int)loops[which];
-    if (total > 0)
+    bool per_rank = option_flag(job->opt, "per-rank");
+    if (total > 0 && per_rank)
+        job->calls = (int)(total / bytes / nranks > 0 ? total / bytes / nranks : 1);
+    else if (total > 0)
         bytes = total / job->calls;
-    s->share = option_flag(job->opt, "per-rank") ? bytes : bytes / nranks;
+    s->share = per_rank ? bytes : bytes / nranks;
     s->mode = (int)option_number(job->opt, "mode");
     s->variability = (int)option_number(job->opt, "variability");
     if (s->share - s->share * s->variability / 100 < SHORTEST || s->share > 1 << 29)
@@ -95,7 +103,7 @@ static void setup(struct job *job, int which)
     for (int i = 0; i < job->calls; i++)
         s->lens[i] = length_of(s, rank, i);
     job->lens = s->lens;
-    job->x = (double)loops[which];
+    job->x = job->calls;
     snprintf(job->name, sizeof job->name, "%d loops of %lld B a rank, mode %d", job->calls,
              s->share, s->mode);
 }

@@ -46,24 +46,9 @@ const char brio_help_bench[] =
     "  brio bench blockcyclic --bx 64,16,4,1 --each fcoll\n";
 
 enum {
-    RANKS_MAX = 16,
+    RANKS_USUAL = 4,
     REPS_USUAL = 7,
     LIMIT_USUAL = 20
-};
-
-enum form {
-    FORM_TABLE,
-    FORM_JSON,
-    FORM_CSV
-};
-
-struct request {
-    struct brio_bench_plan plan;
-    struct brio_choice choice;
-    int ranks[RANKS_MAX];
-    size_t nranks;
-    enum form form;
-    char *made; /* a directory to remove, or NULL */
 };
 
 static bool wrong(const char *option, const char *value, const char *want)
@@ -72,13 +57,14 @@ static bool wrong(const char *option, const char *value, const char *want)
     return false;
 }
 
-static bool take_ranks(struct request *r, const char *value)
+static bool take_ranks(struct brio_bench_request *r, const char *value)
 {
     r->nranks = 0;
     for (const char *at = value;; at++) {
         char *end;
         long n = strtol(at, &end, 10);
-        if (end == at || n < 1 || n > 65536 || r->nranks == RANKS_MAX || (*end && *end != ','))
+        if (end == at || n < 1 || n > 65536 || r->nranks == BRIO_BENCH_RANKS ||
+            (*end && *end != ','))
             return wrong("-n", value, "numbers of ranks, as 4 or 2,4,8");
         r->ranks[r->nranks++] = (int)n;
         at = end;
@@ -98,12 +84,12 @@ static bool take_number(const char *option, const char *value, double lo, double
 }
 
 /* An option of the command itself; the number of words used, 0 if it is none, -1 if wrong. */
-static int take_own(struct request *r, const char *name, const char *value)
+static int take_own(struct brio_bench_request *r, const char *name, const char *value)
 {
     double n;
     bool fine = true;
     if (strcmp(name, "--json") == 0 || strcmp(name, "--csv") == 0) {
-        r->form = name[2] == 'j' ? FORM_JSON : FORM_CSV;
+        r->form = name[2] == 'j' ? BRIO_BENCH_FORM_JSON : BRIO_BENCH_FORM_CSV;
         return 1;
     }
     if (strcmp(name, "-n") == 0) {
@@ -141,7 +127,7 @@ static const char *long_name(const char *word)
 }
 
 /* `--name value` and `--name=value`; an option without a value is followed by another. */
-static bool parse(struct request *r, int argc, char **argv)
+static bool take_words(struct brio_bench_request *r, int argc, char **argv)
 {
     for (int i = 2; i < argc;) {
         const char *word = long_name(argv[i]), *equal = strchr(word, '=');
@@ -170,43 +156,53 @@ static bool parse(struct request *r, int argc, char **argv)
     return true;
 }
 
-/* A directory of its own for the files, so that nothing is left and nothing overwritten. */
-static bool make_place(struct request *r)
+bool brio_bench_parse(struct brio_bench_request *r, int argc, char **argv)
 {
     const char *tmp = getenv("TMPDIR");
-    if (!r->plan.dir)
-        r->plan.dir = tmp && *tmp ? tmp : "/tmp";
-    if (r->plan.file) {
-        char *slash = strrchr(r->plan.file, '/');
-        r->plan.dir =
-            slash ? brio_text("%.*s", (int)(slash - r->plan.file), r->plan.file) : ".";
-        return true;
+    *r = (struct brio_bench_request){.plan = {.workload = argv[1],
+                                              .reps = REPS_USUAL,
+                                              .limit = LIMIT_USUAL,
+                                              .dir = tmp && *tmp ? tmp : "/tmp"},
+                                     .choice = {.workload = argv[1]},
+                                     .ranks = {RANKS_USUAL},
+                                     .nranks = 1};
+    return take_words(r, argc, argv);
+}
+
+char *brio_bench_place(struct brio_bench_plan *plan)
+{
+    if (plan->file) {
+        const char *slash = strrchr(plan->file, '/');
+        plan->dir = slash ? brio_text("%.*s", (int)(slash - plan->file), plan->file) : ".";
+        return brio_copy("");
     }
-    r->made = brio_text("%s/brio-bench.XXXXXX", r->plan.dir);
-    if (!mkdtemp(r->made)) {
-        brio_say("bench: cannot make a directory in %s: %s", r->plan.dir, strerror(errno));
-        return false;
+    char *made = brio_text("%s/brio-bench.XXXXXX", plan->dir);
+    if (!mkdtemp(made)) {
+        brio_say("bench: cannot make a directory in %s: %s", plan->dir, strerror(errno));
+        free(made);
+        return NULL;
     }
-    r->plan.file = brio_text("%s/data", r->made);
-    return true;
+    plan->file = brio_text("%s/data", made);
+    return made;
 }
 
 /* On a terminal: what is being done, in one line that is overwritten. */
 static void show_progress(void *self, const char *text, double part)
 {
-    const struct request *r = self;
+    const struct brio_bench_request *r = self;
     fprintf(stderr, "\r%s, %d ranks: %3.0f %%  %-24.24s\r", r->plan.workload, r->plan.ranks,
             100 * part, text);
 }
 
-static void show(const struct request *r, const struct brio_bench_result *result, bool first)
+static void show(const struct brio_bench_request *r, const struct brio_bench_result *result,
+                 bool first)
 {
     if (r->plan.progress)
         fprintf(stderr, "\r%64s\r", "");
-    if (r->form == FORM_JSON) {
+    if (r->form == BRIO_BENCH_FORM_JSON) {
         fputs(first ? "{\"runs\": [\n" : ",\n", stdout);
         brio_bench_json(stdout, &r->plan, result);
-    } else if (r->form == FORM_CSV) {
+    } else if (r->form == BRIO_BENCH_FORM_CSV) {
         brio_bench_csv(stdout, &r->plan, result, first);
     } else {
         brio_bench_table(stdout, &r->plan, result);
@@ -215,7 +211,7 @@ static void show(const struct request *r, const struct brio_bench_result *result
 }
 
 /* 1 if something of Brio's failed, or bytes were wrong. */
-static int judge(const struct request *r, const struct brio_bench_result *result)
+static int judge(const struct brio_bench_request *r, const struct brio_bench_result *result)
 {
     int code = 0;
     for (size_t i = 0; i < result->ncases; i++)
@@ -231,7 +227,7 @@ static int judge(const struct request *r, const struct brio_bench_result *result
     return code;
 }
 
-static int run_all(struct request *r)
+static int run_all(struct brio_bench_request *r)
 {
     int code = 0;
     for (size_t i = 0; i < r->nranks && !brio_bench_interrupted(); i++) {
@@ -244,7 +240,7 @@ static int run_all(struct request *r)
         show(r, &result, i == 0);
         code |= judge(r, &result);
     }
-    if (r->form == FORM_JSON)
+    if (r->form == BRIO_BENCH_FORM_JSON)
         puts("\n]}");
     return brio_bench_interrupted() ? 130 : code;
 }
@@ -268,9 +264,7 @@ static int ask_program(const char *program, const char *workload)
 
 int brio_cmd_bench(int argc, char **argv)
 {
-    struct request r = {
-        .plan = {.reps = REPS_USUAL, .limit = LIMIT_USUAL}, .ranks = {4}, .nranks = 1};
-    r.choice.workload = argc > 1 ? argv[1] : NULL;
+    struct brio_bench_request r;
     enum brio_mpi any = brio_contenders_mpi(BRIO_MPI_UNKNOWN);
     if (any == BRIO_MPI_UNKNOWN)
         return BRIO_EXIT_NOT_FOUND;
@@ -279,8 +273,10 @@ int brio_cmd_bench(int argc, char **argv)
     for (int i = 2; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0)
             return ask_program(brio_place_bench(any), argv[1]);
-    r.plan.workload = argv[1];
-    if (!parse(&r, argc, argv) || !make_place(&r))
+    if (!brio_bench_parse(&r, argc, argv))
+        return BRIO_EXIT_USAGE;
+    char *made = brio_bench_place(&r.plan);
+    if (!made)
         return BRIO_EXIT_USAGE;
     if (isatty(STDERR_FILENO)) {
         r.plan.progress = show_progress;
@@ -288,8 +284,7 @@ int brio_cmd_bench(int argc, char **argv)
     }
     brio_bench_catch_signals();
     int code = run_all(&r);
-    if (r.made)
-        rmdir(r.made);
+    rmdir(made);
     brio_bench_remove_scratch();
     return code;
 }

@@ -31,6 +31,19 @@ struct brio_bench_plan {
     void *self;
 };
 
+/* Who is to be measured, as the user says it (contenders.c). */
+struct brio_choice {
+    const char *workload;
+    enum brio_mpi mpi;          /* Brio's and the limit's; unknown: whichever is there */
+    const char *against;        /* comma-separated, or NULL */
+    struct brio_words variants; /* LABEL:NAME=VALUE,... */
+    struct brio_words each;     /* frameworks */
+    struct brio_words sweeps;   /* NAME=A,B,... */
+    /* A contender with a module that the library does not have is left out, and its name
+     * added here; without, it is measured and fails. */
+    struct brio_words *absent;
+};
+
 enum brio_bench_state {
     BRIO_BENCH_NOT_RUN,
     BRIO_BENCH_OK,
@@ -74,6 +87,34 @@ struct brio_bench_result {
     bool interrupted;
 };
 
+enum {
+    BRIO_BENCH_RANKS = 16 /* numbers of ranks in one command */
+};
+
+/* A command line of brio bench. */
+struct brio_bench_request {
+    struct brio_bench_plan plan;
+    struct brio_choice choice;
+    int ranks[BRIO_BENCH_RANKS];
+    size_t nranks;
+    enum brio_bench_form {
+        BRIO_BENCH_FORM_TABLE,
+        BRIO_BENCH_FORM_JSON,
+        BRIO_BENCH_FORM_CSV
+    } form;
+};
+
+/* ---- bench.c -------------------------------------------------------------------------- */
+
+/* From "bench", the workload and the options; false, after a message, if they cannot be used.
+ */
+bool brio_bench_parse(struct brio_bench_request *r, int argc, char **argv);
+
+/* A directory of its own for the files, so that nothing is left and nothing overwritten: to be
+ * removed by the caller, "" if the user named a file; NULL, after a message, if there is no way
+ * to make it. */
+char *brio_bench_place(struct brio_bench_plan *plan);
+
 /* ---- bench_run.c ---------------------------------------------------------------------- */
 
 /* False, after a message, if nothing could be measured. */
@@ -92,10 +133,11 @@ struct brio_bench_job;
 /* A line that the program printed, its words separated by tabs. */
 typedef void brio_bench_line(void *self, char **word, size_t n);
 
-/* Starts it at case `from`, and waits until its ranks are there; NULL, after a message, if it
- * cannot. `slot` numbers its files. */
+/* Starts it at case `from`; NULL, after a message, if it cannot. `slot` numbers its files. */
 struct brio_bench_job *brio_bench_start(const struct brio_bench_plan *plan, size_t slot,
                                         int from);
+/* Waits until its ranks are there; false if they do not come. */
+bool brio_bench_ready(struct brio_bench_job *job);
 
 enum brio_bench_turn {
     BRIO_BENCH_DONE,
@@ -138,6 +180,5 @@ void brio_bench_json(FILE *out, const struct brio_bench_plan *plan,
                      const struct brio_bench_result *r);
 /* The name of the file system of a directory. */
 const char *brio_bench_filesystem(const char *dir);
-void brio_json_text(FILE *out, const char *text);
 
 #endif

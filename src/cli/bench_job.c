@@ -176,12 +176,16 @@ struct brio_bench_job *brio_bench_start(const struct brio_bench_plan *plan, size
     if (mkfifo(job->pipe, 0600) != 0 || (job->turns = open(job->pipe, O_RDWR | O_CLOEXEC)) < 0)
         brio_say("bench: cannot make the pipe %s: %s", job->pipe, strerror(errno));
     struct brio_words w = command(plan, job, slot, from);
-    if (job->turns < 0 || !launch(job, &w) ||
-        read_until(job, "node", START_LIMIT, NULL, NULL) != BRIO_BENCH_DONE) {
-        brio_bench_stop(job, !brio_bench_interrupted());
+    if (job->turns < 0 || !launch(job, &w)) {
+        brio_bench_stop(job, false);
         return NULL;
     }
     return job;
+}
+
+bool brio_bench_ready(struct brio_bench_job *job)
+{
+    return read_until(job, "node", START_LIMIT, NULL, NULL) == BRIO_BENCH_DONE;
 }
 
 enum brio_bench_turn brio_bench_turn(struct brio_bench_job *job, double limit,

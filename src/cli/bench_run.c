@@ -146,22 +146,29 @@ static bool right_io(struct run *run, size_t who)
     return false;
 }
 
+/* All at once: most of what a launcher does is waiting. */
 static void start_missing(struct run *run)
 {
-    for (size_t i = 0; i < run->plan->nwho && !brio_bench_interrupted(); i++) {
-        if (run->job[i] || run->out[i])
-            continue;
-        if (run->late[i] >= LATE_IN_A_ROW) {
-            run->out[i] = true;
-            continue;
-        }
-        tell_progress(run, run->plan->who[i].label);
-        run->job[i] = brio_bench_start(run->plan, i, (int)run->at);
-        if (!run->job[i]) {
-            run->result->c[run->at].cell[i].state = BRIO_BENCH_FAILED;
-            run->out[i] = true;
-        }
+    const struct brio_bench_plan *plan = run->plan;
+    bool *fresh = brio_memory(plan->nwho * sizeof *fresh);
+    for (size_t i = 0; i < plan->nwho; i++) {
+        run->out[i] |= run->late[i] >= LATE_IN_A_ROW;
+        fresh[i] = !run->job[i] && !run->out[i] && !brio_bench_interrupted();
+        if (fresh[i])
+            run->job[i] = brio_bench_start(plan, i, (int)run->at);
     }
+    for (size_t i = 0; i < plan->nwho; i++) {
+        if (!fresh[i])
+            continue;
+        tell_progress(run, plan->who[i].label);
+        if (run->job[i] && brio_bench_ready(run->job[i]))
+            continue;
+        brio_bench_stop(run->job[i], !brio_bench_interrupted());
+        run->job[i] = NULL;
+        run->result->c[run->at].cell[i].state = BRIO_BENCH_FAILED;
+        run->out[i] = true;
+    }
+    free(fresh);
 }
 
 static bool run_case(struct run *run)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/bench.h"
+#include "cli/json.h"
 
 static const char *const dir_names[BRIO_BENCH_DIRS] = {"write", "read"};
 
@@ -206,18 +207,6 @@ void brio_bench_csv(FILE *out, const struct brio_bench_plan *plan,
 
 /* ---- JSON -------------------------------------------------------------------------------- */
 
-void brio_json_text(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (const char *c = text ? text : ""; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            fputc('\\', out);
-        if ((unsigned char)*c >= ' ')
-            fputc(*c, out);
-    }
-    fputc('"', out);
-}
-
 static void json_number(FILE *out, double x)
 {
     if (isfinite(x))
@@ -289,13 +278,13 @@ static void json_cell(FILE *out, const struct brio_bench_plan *plan,
     static const char *const states[] = {"not run", "ok", "gave up", "failed"};
     const struct brio_bench_cell *cell = &c->cell[who];
     fputs("{\"label\": ", out);
-    brio_json_text(out, plan->who[who].label);
+    brio_json_put(out, plan->who[who].label);
     fputs(", \"io\": ", out);
-    brio_json_text(out, cell->io);
+    brio_json_put(out, cell->io);
     fputs(", \"mpi\": ", out);
-    brio_json_text(out, cell->mpi);
+    brio_json_put(out, cell->mpi);
     fputs(", \"modules\": ", out);
-    brio_json_text(out, cell->modules);
+    brio_json_put(out, cell->modules);
     fprintf(out, ", \"state\": \"%s\", ", states[cell->state]);
     json_series(out, plan, c, who, BRIO_BENCH_WRITE);
     fputs(", ", out);
@@ -307,22 +296,22 @@ void brio_bench_json(FILE *out, const struct brio_bench_plan *plan,
                      const struct brio_bench_result *r)
 {
     fprintf(out, "{\"brio\": \"%s\", \"workload\": ", BRIO_VERSION);
-    brio_json_text(out, plan->workload);
+    brio_json_put(out, plan->workload);
     fprintf(out, ", \"ranks\": %d, \"cores\": %ld, \"repetitions\": %d, \"limit\": %g, ",
             plan->ranks, sysconf(_SC_NPROCESSORS_ONLN), plan->reps, plan->limit);
     fputs("\"directory\": ", out);
-    brio_json_text(out, plan->dir);
+    brio_json_put(out, plan->dir);
     fprintf(out, ", \"filesystem\": \"%s\", \"interrupted\": %s, \"options\": [",
             brio_bench_filesystem(plan->dir), r->interrupted ? "true" : "false");
     for (size_t i = 0; i < plan->args.n; i++) {
         fputs(i ? ", " : "", out);
-        brio_json_text(out, plan->args.word[i]);
+        brio_json_put(out, plan->args.word[i]);
     }
     fputs("], \"cases\": [", out);
     for (size_t i = 0; i < r->ncases; i++) {
         const struct brio_bench_case *c = &r->c[i];
         fputs(i ? ", {\"name\": " : "{\"name\": ", out);
-        brio_json_text(out, c->name);
+        brio_json_put(out, c->name);
         fputs(", \"x\": ", out);
         json_number(out, c->x);
         fprintf(out, ", \"bytes\": %lld, \"calls\": %d, \"contenders\": [", c->bytes, c->calls);

@@ -121,8 +121,29 @@ static void add_plain(struct brio_bench_plan *plan, const char *label, enum brio
     brio_words_add(&c->args, brio_text("--plain=%s", how));
 }
 
+/* NAME=VALUE that forces a module which is not there. */
+static bool is_absent(enum brio_mpi mpi, const char *item)
+{
+    char *framework = brio_text("%.*s", (int)strcspn(item, "="), item);
+    const char *value = item + strcspn(item, "=") + 1;
+    struct brio_words modules = brio_modules_of(mpi, framework);
+    bool absent = modules.n > 0;
+    for (size_t i = 0; i < modules.n; i++)
+        absent &= strcmp(modules.word[i], value) != 0;
+    free(modules.word);
+    free(framework);
+    return absent;
+}
+
+/* Drops the last contender, and says why. */
+static void leave_out(struct brio_bench_plan *plan, struct brio_words *absent, const char *item)
+{
+    brio_words_add(absent, brio_text("%s (no module %s)", plan->who[--plan->nwho].label, item));
+}
+
 /* LABEL:NAME=VALUE,... */
-static bool add_variant(struct brio_bench_plan *plan, const char *text, enum brio_mpi mpi)
+static bool add_variant(struct brio_bench_plan *plan, const char *text, enum brio_mpi mpi,
+                        struct brio_words *absent)
 {
     size_t len = strcspn(text, ":");
     if (text[len] != ':' || len == 0) {
@@ -136,6 +157,10 @@ static bool add_variant(struct brio_bench_plan *plan, const char *text, enum bri
         if (!strchr(item, '=')) {
             brio_say("bench: --variant %s: `%s' is not NAME=VALUE", c->label, item);
             return false;
+        }
+        if (absent && is_absent(mpi, item)) {
+            leave_out(plan, absent, item);
+            break;
         }
         brio_words_add(&c->args,
                        strncmp(item, "--", 2) == 0 ? item : brio_text("--hint=%s", item));
@@ -246,7 +271,7 @@ bool brio_contenders(const struct brio_choice *choice, struct brio_bench_plan *p
     if ((choice->variants.n == 0 && choice->each.n == 0) || choice->sweeps.n > 0 || sweep)
         add_brio(plan, "brio", mpi);
     for (size_t i = 0; i < choice->variants.n && fine; i++)
-        fine = add_variant(plan, choice->variants.word[i], mpi);
+        fine = add_variant(plan, choice->variants.word[i], mpi, choice->absent);
     for (size_t i = 0; i < choice->each.n && fine; i++)
         fine = add_each(plan, choice->each.word[i], mpi);
     for (size_t i = 0; i < choice->sweeps.n && fine; i++)

@@ -4,15 +4,6 @@
 
 #include "cli/bench.h"
 
-struct brio_choice {
-    const char *workload;
-    enum brio_mpi mpi;          /* Brio's and the limit's; unknown: whichever is there */
-    const char *against;        /* comma-separated, or NULL */
-    struct brio_words variants; /* LABEL:NAME=VALUE,... */
-    struct brio_words each;     /* frameworks */
-    struct brio_words sweeps;   /* NAME=A,B,... */
-};
-
 /* Takes one of the options that choose; 1, 0 if it is none, -1, after a message, if wrong. */
 int brio_choice_take(struct brio_choice *choice, const char *name, const char *value);
 

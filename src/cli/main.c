@@ -19,6 +19,8 @@ static const struct command commands[] = {
      brio_help_merge},
     {"bench", brio_cmd_bench, "measure the papers' workloads, against other MPI-IO libraries",
      brio_help_bench},
+    {"reproduce", brio_cmd_reproduce, "rerun the papers' experiments, and make a report",
+     brio_help_reproduce},
 };
 
 enum {
