@@ -2,6 +2,7 @@
  * line by line, ended when it takes too long. */
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ struct brio_bench_job {
     int ranks; /* that wait at the pipe */
     bool open; /* `out` is not at its end */
     char *pipe, *errors, *file;
+    char *tmp; /* launchers that start together stumble over each other's directories */
     int nranks;
     char line[4096];
     size_t have;
@@ -79,6 +81,7 @@ static void become(const struct brio_words *w, const struct brio_bench_job *job,
     dup2(null, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
+    setenv("TMPDIR", job->tmp, 1);
     setpgid(0, 0); /* a signal from the terminal is for brio bench, which ends all in order */
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
@@ -172,7 +175,10 @@ struct brio_bench_job *brio_bench_start(const struct brio_bench_plan *plan, size
     job->pipe = brio_text("%s/turns.%zu", brio_bench_scratch(), slot);
     job->errors = brio_text("%s/errors.%zu", brio_bench_scratch(), slot);
     job->file = brio_text("%s.%zu", plan->file, slot);
+    job->tmp = brio_text("%s/tmp.%zu", brio_bench_scratch(), slot);
     job->turns = -1;
+    if (mkdir(job->tmp, 0700) != 0 && errno != EEXIST)
+        brio_say("bench: cannot make %s: %s", job->tmp, strerror(errno));
     if (mkfifo(job->pipe, 0600) != 0 || (job->turns = open(job->pipe, O_RDWR | O_CLOEXEC)) < 0)
         brio_say("bench: cannot make the pipe %s: %s", job->pipe, strerror(errno));
     struct brio_words w = command(plan, job, slot, from);
@@ -228,6 +234,14 @@ void brio_bench_finish(struct brio_bench_job *job)
     brio_bench_stop(job, false);
 }
 
+static int remove_entry(const char *path, const struct stat *s, int kind, struct FTW *where)
+{
+    (void)s;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
 void brio_bench_stop(struct brio_bench_job *job, bool show)
 {
     if (!job)
@@ -245,6 +259,7 @@ void brio_bench_stop(struct brio_bench_job *job, bool show)
         close(job->out);
     if (show)
         show_errors(job->errors);
+    nftw(job->tmp, remove_entry, 8, FTW_DEPTH | FTW_PHYS); /* a launcher that was killed */
     unlink(job->pipe);
     unlink(job->errors);
     unlink(job->file);
@@ -255,6 +270,7 @@ void brio_bench_stop(struct brio_bench_job *job, bool show)
     }
     free(job->pipe);
     free(job->errors);
+    free(job->tmp);
     free(job->file);
     free(job);
 }
