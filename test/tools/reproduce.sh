@@ -23,7 +23,7 @@ assert line["command"].startswith("brio bench btio ")
 assert {"limit", "coll", "indep", "simple"} <= {one["label"] for one in case["contenders"]}
 END
     python3 - <<'END' || wrong page "report.html is not well-formed"
-import html.parser
+import html.parser, re
 class Check(html.parser.HTMLParser):
     open = []
     def handle_starttag(self, tag, attrs):
@@ -36,7 +36,8 @@ page = Check()
 text = open("out/report.html").read()
 page.feed(text)
 assert not page.open, page.open
-assert "Paper 001" in text and "src=" not in text and "href=" not in text
+assert "Paper 001" in text and "src=" not in text, "not alone"
+assert not re.search(r"href=['\"](?!#)", text), "a link to elsewhere"
 END
 fi
 for word in 'The paper found' 'of it' 'brio bench btio' 'All numbers'; do
