@@ -267,8 +267,9 @@ bool brio_contenders(const struct brio_choice *choice, struct brio_bench_plan *p
     plan->nwho = 0;
     bool fine = true;
     add_plain(plan, "limit", mpi, "shared");
-    bool sweep = strcmp(choice->workload, "aggregators") == 0 && choice->sweeps.n == 0;
-    if ((choice->variants.n == 0 && choice->each.n == 0) || choice->sweeps.n > 0 || sweep)
+    bool plain = choice->variants.n == 0 && choice->each.n == 0;
+    bool sweep = plain && strcmp(choice->workload, "aggregators") == 0 && choice->sweeps.n == 0;
+    if (plain || choice->sweeps.n > 0)
         add_brio(plan, "brio", mpi);
     for (size_t i = 0; i < choice->variants.n && fine; i++)
         fine = add_variant(plan, choice->variants.word[i], mpi, choice->absent);

@@ -322,7 +322,7 @@ const struct brio_experiment brio_experiments[] = {
      .sizes = "36 to 144 ranks on PVFS2 and Lustre",
      .bytes = 0,
      .words = "aggregators --variant automatic:fcoll=two_phase "
-              "--variant one:fcoll=two_phase,cb_nodes=1 --sweep cb_nodes=0",
+              "--variant one:fcoll=two_phase,cb_nodes=1",
      .quick = "-n 4 --size 1m,8m --reps 5",
      .full = "-n 8 --size 1m,4m,16m,48m --reps 7",
      .xlabel = "case",

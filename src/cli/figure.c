@@ -25,7 +25,7 @@ static void put_data(FILE *out, const struct brio_curves *c)
 
 static void put_style(FILE *out, const struct brio_outcome *o, const char *dir)
 {
-    fputs("set terminal svg size 720,380 font 'sans-serif,12' background '#ffffff'\n"
+    fputs("set terminal svg noenhanced size 720,380 font 'sans-serif,12' background '#ffffff'\n"
           "set key outside right top\nset grid ytics lc rgb '#dddddd'\nset border 3\n"
           "set tics nomirror\nset yrange [0:*]\n",
           out);

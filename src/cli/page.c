@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "cli/bench.h"
 #include "cli/results.h"
@@ -221,54 +218,19 @@ static void put_experiment(FILE *out, const struct brio_outcome *o)
     put_tables(out, o);
 }
 
-/* The value of a line like "model name : ..." in a file of /proc. */
-static void put_proc(FILE *out, const char *path, const char *key)
-{
-    char line[512];
-    FILE *f = fopen(path, "r");
-    while (f && fgets(line, sizeof line, f)) {
-        char *colon = strchr(line, ':');
-        if (strncmp(line, key, strlen(key)) != 0 || !colon)
-            continue;
-        colon[strcspn(colon, "\n")] = '\0';
-        put(out, colon + 1 + strspn(colon + 1, " \t"));
-        break;
-    }
-    if (f)
-        fclose(f);
-}
-
 static void put_environment(FILE *out, const struct brio_outcome *o, size_t n, const char *mode)
 {
-    struct utsname u;
-    time_t now = time(NULL);
-    char date[64];
-    strftime(date, sizeof date, "%Y-%m-%d %H:%M", localtime(&now));
-    uname(&u);
-    fprintf(
-        out,
-        "<table class=env><tr><td>made</td><td>%s, Brio %s, --%s</td></tr><tr><td>machine</td>"
-        "<td>%ld cores, ",
-        date, BRIO_VERSION, mode, sysconf(_SC_NPROCESSORS_ONLN));
-    put_proc(out, "/proc/cpuinfo", "model name");
-    fputs(", memory ", out);
-    put_proc(out, "/proc/meminfo", "MemTotal");
-    fprintf(out, "</td></tr><tr><td>system</td><td>%s %s %s</td></tr>\n", u.sysname, u.release,
-            u.machine);
-    for (size_t i = 0; i < n; i++)
-        if (o[i].n > 0) {
-            const struct brio_json *run = brio_json_get(o[i].line[0], "run");
-            const struct brio_json *who =
-                brio_json_get(brio_json_at(brio_json_get(run, "cases"), 0), "contenders");
-            fputs("<tr><td>files</td><td>", out);
-            put(out, brio_json_text(brio_json_get(run, "filesystem")));
-            fputs(" in ", out);
-            put(out, brio_json_text(brio_json_get(run, "directory")));
-            fputs("</td></tr><tr><td>MPI</td><td>", out);
-            put(out, brio_json_text(brio_json_get(brio_json_at(who, 0), "mpi")));
-            fputs("</td></tr>\n", out);
-            break;
-        }
+    struct brio_environment e;
+    brio_environment_of(o, n, &e);
+    fprintf(out, "<table class=env><tr><td>made</td><td>%s, Brio %s, --%s</td></tr>\n", e.date,
+            BRIO_VERSION, mode);
+    const char *const rows[][2] = {
+        {"machine", e.machine}, {"system", e.system}, {"files", e.files}, {"MPI", e.mpis}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fprintf(out, "<tr><td>%s</td><td>", rows[i][0]);
+        put(out, rows[i][1]);
+        fputs("</td></tr>\n", out);
+    }
     fputs("</table>\n", out);
 }
 

@@ -29,7 +29,8 @@ const char brio_help_reproduce[] =
     "  --mpi openmpi|mpich\n"
     "                  the MPI that Brio runs on\n"
     "  --again         forget earlier results\n"
-    "  --page          make the page from earlier results only\n";
+    "  --page          make the page from earlier results only\n"
+    "  --markdown      also results.md, with the figures as files beside it\n";
 
 enum mode {
     QUICK,
@@ -40,7 +41,7 @@ struct request {
     enum mode mode;
     const char *paper, *only, *out, *dir;
     enum brio_mpi mpi;
-    bool list, again, page;
+    bool list, again, page, markdown;
 };
 
 /* What is done, and what is still to do, in seconds as the table has them. */
@@ -125,6 +126,8 @@ static bool parse(struct request *r, int argc, char **argv)
             r->again = true;
         else if (strcmp(word, "--page") == 0)
             r->page = true;
+        else if (strcmp(word, "--markdown") == 0)
+            r->markdown = true;
         else if (i + 1 < argc && take_value(r, word, argv[i + 1]))
             i++;
         else {
@@ -360,7 +363,8 @@ int brio_cmd_reproduce(int argc, char **argv)
     brio_bench_catch_signals();
     read_results(path, &r, o, n);
     int code = r.page ? 0 : run_all(&r, o, n, path);
-    if (!brio_page(page, o, n, mode_names[r.mode]))
+    if (!brio_page(page, o, n, mode_names[r.mode]) ||
+        (r.markdown && !brio_markdown(r.out, o, n, mode_names[r.mode])))
         code = 1;
     brio_bench_remove_scratch();
     summarise(o, n);

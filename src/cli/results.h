@@ -42,6 +42,15 @@ enum brio_verdict_word brio_judge(const struct brio_outcome *o, const struct bri
 /* A figure as SVG, made by gnuplot; NULL if there is no gnuplot or nothing to show. */
 char *brio_figure(const struct brio_outcome *o, const char *dir);
 
+/* Where results were measured. */
+struct brio_environment {
+    char date[32], machine[256], system[256], files[512], mpis[128];
+};
+void brio_environment_of(const struct brio_outcome *o, size_t n, struct brio_environment *out);
+
+/* The same as the page, as Markdown with figures beside it; only experiments that were run. */
+bool brio_markdown(const char *dir, const struct brio_outcome *o, size_t n, const char *mode);
+
 /* Writes the whole report; false, after a message, if it cannot be written. */
 bool brio_page(const char *path, const struct brio_outcome *o, size_t n, const char *mode);
 

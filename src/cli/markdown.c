@@ -1,0 +1,148 @@
+/* The results of `brio reproduce` as Markdown, with the figures beside it. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/bench.h"
+#include "cli/results.h"
+
+enum {
+    COLUMNS = 64
+};
+
+/* Every x that some curve has, in the order of the first one that has it. */
+static size_t columns_of(const struct brio_curves *c, double *x)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = 0; k < c->curve[i].n && n < COLUMNS; k++) {
+            size_t at = 0;
+            while (at < n && x[at] != c->curve[i].x[k])
+                at++;
+            if (at == n)
+                x[n++] = c->curve[i].x[k];
+        }
+    return n;
+}
+
+static double value_at(const struct brio_curve *curve, double x)
+{
+    for (size_t k = 0; k < curve->n; k++)
+        if (curve->x[k] == x)
+            return curve->y[k];
+    return NAN;
+}
+
+static void put_table(FILE *out, const struct brio_outcome *o, const char *dir)
+{
+    struct brio_curves c = brio_curves_of(o, dir);
+    double x[COLUMNS];
+    size_t n = columns_of(&c, x);
+    if (c.n > 0) {
+        fprintf(out, "\n| %s, by %s |",
+                o->what->counter ? "ms a rank"
+                : *dir == 'w'    ? "write, MB/s"
+                                 : "read, MB/s",
+                o->what->xlabel);
+        for (size_t k = 0; k < n; k++)
+            fprintf(out, " %.10g |", x[k]);
+        fputs("\n| --- |", out);
+        for (size_t k = 0; k < n; k++)
+            fputs(" ---: |", out);
+        fputc('\n', out);
+    }
+    for (size_t i = 0; i < c.n; i++) {
+        fprintf(out, "| %s |", c.curve[i].label);
+        for (size_t k = 0; k < n; k++) {
+            double y = value_at(&c.curve[i], x[k]);
+            if (isfinite(y))
+                fprintf(out, " %.*f |", y < 10 ? 2 : 0, y);
+            else
+                fputs(" - |", out);
+        }
+        fputc('\n', out);
+    }
+    brio_curves_free(&c);
+}
+
+/* The figure as a file of its own. */
+static void put_figure(FILE *out, const char *dir, const struct brio_outcome *o,
+                       const char *direction)
+{
+    char *svg = brio_figure(o, direction);
+    char *name = brio_text("%s-%s.svg", o->what->id, direction);
+    char *path = brio_text("%s/%s", dir, name);
+    FILE *f = svg ? fopen(path, "w") : NULL;
+    if (f && fprintf(f, "<?xml version=\"1.0\"?>\n%s", svg) > 0)
+        fprintf(out, "\n![%s, %s](%s)\n", o->what->id, direction, name);
+    if (f)
+        fclose(f);
+    free(svg);
+    free(name);
+    free(path);
+}
+
+static void put_claims(FILE *out, const struct brio_outcome *o)
+{
+    static const char *const words[] = {"agrees", "does not agree here", "not measured"};
+    fputc('\n', out);
+    for (size_t i = 0; i < BRIO_CLAIMS && o->what->claim[i].said; i++) {
+        char why[256];
+        enum brio_verdict_word v = brio_judge(o, &o->what->claim[i], why, sizeof why);
+        fprintf(out, "- %s: **%s**%s%s%s\n", o->what->claim[i].said, words[v], *why ? " (" : "",
+                why, *why ? ")" : "");
+    }
+}
+
+static void put_experiment(FILE *out, const char *dir, const struct brio_outcome *o)
+{
+    static const char *const dirs[] = {"write", "read"};
+    fprintf(out, "\n### %s %s\n\nThe paper found: %s (%s.)\n", o->what->id, o->what->title,
+            o->what->found, o->what->sizes);
+    for (int d = 0; d < 2; d++)
+        put_figure(out, dir, o, dirs[d]);
+    for (int d = 0; d < 2; d++)
+        put_table(out, o, dirs[d]);
+    put_claims(out, o);
+    const char *absent = brio_json_text(brio_json_get(o->line[0], "absent"));
+    if (*absent)
+        fprintf(out, "\nLeft out: %s.\n", absent);
+    fprintf(out, "\n    %s\n", brio_json_text(brio_json_get(o->line[0], "command")));
+}
+
+bool brio_markdown(const char *dir, const struct brio_outcome *o, size_t n, const char *mode)
+{
+    char *path = brio_text("%s/results.md", dir);
+    FILE *out = fopen(path, "w");
+    struct brio_environment e;
+    const char *paper = "";
+    if (!out) {
+        brio_say("reproduce: cannot write %s: %s", path, strerror(errno));
+        return false;
+    }
+    brio_environment_of(o, n, &e);
+    fprintf(
+        out,
+        "# Results\n\nMade by `brio reproduce --%s` on %s, Brio %s: %s, %s, files on %s, "
+        "%s.\n\nSpeeds are medians. All contenders of a table took turns in the same run. "
+        "The limit is the same bytes by plain contiguous `pwrite` and `pread` from the same "
+        "ranks. The command behind each table measures it again.\n",
+        mode, e.date, BRIO_VERSION, e.machine, e.system, e.files, e.mpis);
+    for (size_t i = 0; i < n; i++) {
+        if (o[i].n == 0)
+            continue;
+        if (strncmp(paper, o[i].what->id, 3) != 0) {
+            paper = o[i].what->id;
+            fprintf(out, "\n## Paper %.3s: %s\n", paper, brio_paper_name(paper));
+        }
+        put_experiment(out, dir, &o[i]);
+    }
+    bool fine = !ferror(out);
+    fine = fclose(out) == 0 && fine;
+    if (!fine)
+        brio_say("reproduce: cannot write %s: %s", path, strerror(errno));
+    free(path);
+    return fine;
+}
