@@ -1,10 +1,24 @@
 /* Brio for programs: nothing is needed here to use it, since it stands behind the functions
- * of <mpi.h>. This header declares the large-count functions of MPI-4 for programs that are
- * compiled with an MPI whose own header does not have them. */
+ * of <mpi.h>. This header declares what is beyond them: the counters of a file, and the
+ * large-count functions of MPI-4 for programs that are compiled with an MPI whose own header
+ * does not have them. */
 #ifndef BRIO_BRIO_H
 #define BRIO_BRIO_H
 
 #include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One of this rank's counters of an open file, by the name that it has in a report
+ * (BRIO_REPORT): "write.collective", "read.bytes", "plan.hits", "ns.file", ... A name that is
+ * none is an error of class MPI_ERR_ARG. Not collective. */
+int brio_counter(MPI_File fh, const char *name, long long *value);
+
+#ifdef __cplusplus
+}
+#endif
 
 #if MPI_VERSION < 4
 

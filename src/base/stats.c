@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/trace.h"
 
 _Thread_local int brio_stats_thread = -1;
 
@@ -33,6 +34,8 @@ BRIO_ERR brio_stats_new(struct brio_stats **out)
 
 void brio_stats_free(struct brio_stats *s)
 {
+    if (s)
+        brio_trace_free(s->trace);
     free(s);
 }
 

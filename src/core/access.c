@@ -34,7 +34,9 @@ BRIO_ERR brio_access(struct brio_file *f, const struct brio_call *call, brio_off
 {
     struct brio_ready r;
     struct brio_result result = {.err = BRIO_OK};
+    struct brio_tally tally;
     *bytes = 0;
+    brio_tally_begin(f, &tally);
     if (call->coll)
         brio_op_await_turn(f);
     enum brio_err err = brio_ready_make(f, call, &r);
@@ -49,7 +51,7 @@ BRIO_ERR brio_access(struct brio_file *f, const struct brio_call *call, brio_off
     brio_ready_free(&r);
     if (brio_ready_converts(f, call))
         result.err = brio_agree(&f->team, result.err);
-    brio_tally(f, call, result.err, *bytes);
+    brio_tally_access(f, call, result.err, *bytes, &tally);
     return result.err;
 }
 

@@ -42,6 +42,8 @@ BRIO_ERR brio_file_get_info(struct brio_file *f, MPI_Info *out);
 BRIO_ERR brio_file_set_atomicity(struct brio_file *f, bool atomic); /* collective */
 bool brio_file_atomicity(const struct brio_file *f);
 BRIO_ERR brio_file_sync(struct brio_file *f); /* collective */
+/* A counter of this rank by its name in base/stats.c. */
+BRIO_ERR brio_file_counter(const struct brio_file *f, const char *name, int64_t *out);
 
 /* ---- Views and pointers: core/view.c, core/position.c ---------------------------------- */
 

@@ -28,6 +28,9 @@ struct brio_file {
     void *tag;             /* belongs to mpi/ */
 
     struct brio_stats *stats;
+    bool report;       /* is written at the close */
+    time_t opened;     /* if it is */
+    int64_t opened_ns; /* by brio_now */
     struct brio_facts facts;
     struct brio_settings *settings;
     struct brio_conf conf;

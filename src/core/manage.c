@@ -8,6 +8,7 @@
 #include "core/modules.h"
 #include "core/op.h"
 #include "core/shared.h"
+#include "core/tally.h"
 
 /* Collective. In atomic mode the cache is empty. */
 static BRIO_ERR flush(struct brio_file *f)
@@ -64,10 +65,9 @@ BRIO_ERR brio_file_get_size(struct brio_file *f, brio_off *out)
 
 /* Collective. Where all ranks share one page cache, one rank's sync serves all, once every
  * rank has handed its data to the system. */
-BRIO_ERR brio_file_sync(struct brio_file *f)
+static BRIO_ERR sync_all(struct brio_file *f)
 {
     enum brio_err err = flush(f);
-    brio_count(f->stats, BRIO_N_SYNCS, 1);
     if (f->amode & MPI_MODE_RDONLY)
         return brio_agree(&f->team, err);
     if (!f->store.local) {
@@ -80,6 +80,15 @@ BRIO_ERR brio_file_sync(struct brio_file *f)
     if (f->team.rank == 0)
         err = brio_file_fs(f)->sync(f->fs);
     return brio_follow(&f->team, err);
+}
+
+BRIO_ERR brio_file_sync(struct brio_file *f)
+{
+    struct brio_tally tally;
+    brio_tally_begin(f, &tally);
+    enum brio_err err = sync_all(f);
+    brio_tally_other(f, BRIO_N_SYNCS, &tally);
+    return err;
 }
 
 /* Collective. Every rank tries whether the file system has locks at all. */

@@ -24,6 +24,7 @@ struct brio_op {
     struct brio_file *file;
     int handle; /* of the file, which may be closed before the operation is reaped */
     struct brio_call call;
+    struct brio_tally tally;
     struct brio_ready ready;
     enum brio_err mine; /* what was wrong before it began */
     struct brio_result result;
@@ -64,6 +65,7 @@ BRIO_ERR brio_op_new(struct brio_file *f, const struct brio_call *call, struct b
     op->file = f;
     op->handle = f->handle;
     op->call = *call;
+    brio_tally_begin(f, &op->tally);
     if (call->coll && call->ptr == BRIO_SHARED)
         brio_op_await_turn(f); /* for the scan that gives the places */
     err = brio_ready_make(f, call, &op->ready);
@@ -110,7 +112,7 @@ static void finish(struct brio_op *op)
     void *arg = op->arg;
     if (op->stage != CONVERTING)
         convert(op);
-    brio_tally(f, &op->call, op->result.err, op->bytes);
+    brio_tally_access(f, &op->call, op->result.err, op->bytes, &op->tally);
     brio_count(f->stats, BRIO_N_NONBLOCKING + (int)op->call.dir, 1);
     pthread_mutex_lock(&f->lock);
     op->over = true;

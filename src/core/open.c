@@ -13,6 +13,7 @@
 #include "core/handle.h"
 #include "core/modules.h"
 #include "core/op.h"
+#include "core/report.h"
 #include "core/shared.h"
 #include "fs/probe.h"
 
@@ -66,6 +67,7 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, MPI_Info info,
         struct brio_facts facts;
         struct brio_page_ref page;
         int nasked;
+        bool report;
     } word;
     struct brio_asked asked;
     struct brio_nodes *nodes;
@@ -80,6 +82,7 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, MPI_Info info,
     memcpy(word.facts.prefix, prefix, sizeof prefix);
     if (f->team.rank == 0 && !mine) {
         brio_fs_probe(f->path, &word.facts);
+        word.report = brio_report_wanted();
         if (brio_page_take(&word.page, &f->slot))
             f->slot = NULL; /* no shared pointer in memory, then */
         mine = brio_asked_collect(f->path, &asked);
@@ -93,6 +96,7 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, MPI_Info info,
         mine = settle(f, &asked, info);
     f->facts = word.facts;
     f->page = word.page;
+    f->report = word.report;
     memcpy(f->facts.prefix, prefix, sizeof prefix);
     f->facts.amode = f->amode;
     f->facts.nranks = f->team.nranks;
@@ -279,6 +283,8 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
         free_file(f);
         return err;
     }
+    if (f->report)
+        brio_report_begin(f);
     *out = f;
     return BRIO_OK;
 }
@@ -299,6 +305,8 @@ BRIO_ERR brio_file_close(struct brio_file *f)
     enum brio_err flushed = f->plain.ops->flush(f->plain.self);
     if (!err)
         err = flushed;
+    if (f->report)
+        brio_report_end(f);
     if (f->team.rank == 0 && f->amode & MPI_MODE_DELETE_ON_CLOSE) {
         enum brio_err removed = brio_file_fs(f)->remove(f->path, f->chosen[BRIO_FS].conf);
         if (!err)

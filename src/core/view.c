@@ -9,6 +9,7 @@
 #include "core/modules.h"
 #include "core/op.h"
 #include "core/shared.h"
+#include "core/tally.h"
 #include "type/flatten.h"
 
 /* Named types are everybody's; of others we keep a duplicate. */
@@ -164,6 +165,8 @@ BRIO_ERR brio_file_set_view(struct brio_file *f, MPI_Offset disp, MPI_Datatype e
 {
     struct brio_verdict v;
     struct brio_view view;
+    struct brio_tally tally;
+    brio_tally_begin(f, &tally);
     brio_op_drain(f);
     if (f->amode & MPI_MODE_SEQUENTIAL)
         PMPI_Barrier(f->team.comm); /* nobody moves the shared pointer any more */
@@ -195,7 +198,7 @@ BRIO_ERR brio_file_set_view(struct brio_file *f, MPI_Offset disp, MPI_Datatype e
     f->pointer = 0;
     pthread_mutex_unlock(&f->lock);
     brio_shared_view(f);
-    brio_count(f->stats, BRIO_N_VIEWS, 1);
+    brio_tally_other(f, BRIO_N_VIEWS, &tally);
     return BRIO_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "base/stats.h"
+#include "base/trace.h"
 
 static void names_lead_back(void)
 {
@@ -132,9 +133,50 @@ static void phases_add_up(void)
     brio_stats_free(s);
 }
 
-static const struct test_case cases[] = {TEST(names_lead_back), TEST(sizes_have_classes),
-                                         TEST(nothing_is_lost), TEST(samples_stand_for_all),
-                                         TEST(phases_add_up),   {0}};
+/* However many there are, the list covers the whole time, evenly, and forgets no byte. */
+static void records_cover_all(void)
+{
+    enum {
+        ROOM = 100
+    };
+    for (int n = 1; n < 200000; n = n * 3 + 1) {
+        for (int mixed = 0; mixed < 2; mixed++) {
+            struct brio_trace *t;
+            const struct brio_record *r;
+            REQUIRE(!brio_trace_new(ROOM, 1000, &t), "no memory");
+            for (int i = 0; i < n; i++)
+                brio_trace_add(t, &(struct brio_record){.kind = mixed ? i % 2 : 1,
+                                                        .n = 1,
+                                                        .begin = 1000 + 10 * i,
+                                                        .end = 1005 + 10 * i,
+                                                        .bytes = 7});
+            size_t got = brio_trace_records(t, &r);
+            int64_t calls = 0, bytes = 0, most = 0;
+            for (size_t i = 0; i < got; i++) {
+                calls += r[i].n;
+                bytes += r[i].bytes;
+                most = brio_max(most, r[i].n);
+                CHECK(i == 0 || r[i].begin >= r[i - 1].end, "out of order");
+            }
+            CHECK(got <= ROOM && (n < ROOM / 2 || got >= ROOM / 4), "%zu records of %d", got,
+                  n);
+            CHECK(calls == n && bytes == 7 * (int64_t)n, "%lld calls", (long long)calls);
+            CHECK(r[0].begin == 0 && r[got - 1].end == 10 * (int64_t)n - 5,
+                  "not from %lld to %lld", (long long)r[0].begin, (long long)r[got - 1].end);
+            CHECK(most <= brio_max(1, 8 * (int64_t)n / ROOM), "one record for %lld of %d",
+                  (long long)most, n);
+            brio_trace_free(t);
+        }
+    }
+}
+
+static const struct test_case cases[] = {TEST(names_lead_back),
+                                         TEST(sizes_have_classes),
+                                         TEST(nothing_is_lost),
+                                         TEST(samples_stand_for_all),
+                                         TEST(phases_add_up),
+                                         TEST(records_cover_all),
+                                         {0}};
 
 int main(int argc, char **argv)
 {
