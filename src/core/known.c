@@ -17,6 +17,7 @@ const struct brio_variable brio_variables[] = {
     {"nodes", "pretend that the ranks run on so many nodes (for tests)"},
     {"profile", "the file of tuned settings, instead of the user's and the system's; empty: "
                 "none"},
+    {"report", "where a report on each file is written when it is closed, for brio report"},
     {"run_mark", "set by brio run, which sees by it that Brio was loaded"},
     {"server", "the program of sharedfp/addproc, if it is not beside the library"},
     {"threads", "0: leave MPI's thread level as the program wants it"},
