@@ -8,8 +8,16 @@
 #include "fs/fs.h"
 #include "sharedfp/sharedfp.h"
 
-static const struct brio_module *const fs[] = {&brio_fs_ufs.base, NULL};
-static const struct brio_module *const fbtl[] = {&brio_fbtl_posix.base, NULL};
+static const struct brio_module *const fs[] = {&brio_fs_ufs.base,
+#if BRIO_HAVE_CEPH
+                                               &brio_fs_ceph.base,
+#endif
+                                               NULL};
+static const struct brio_module *const fbtl[] = {&brio_fbtl_posix.base,
+#if BRIO_HAVE_CEPH
+                                                 &brio_fbtl_ceph.base,
+#endif
+                                                 NULL};
 static const struct brio_module *const cache[] = {&brio_cache_none.base,
                                                   &brio_cache_writebehind.base, NULL};
 static const struct brio_module *const fcache[] = {&brio_fcache_none.base,

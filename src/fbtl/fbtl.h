@@ -11,6 +11,7 @@ struct brio_fbtl {
     void (*close)(struct brio_lane *lane);
 };
 
+extern const struct brio_fbtl brio_fbtl_ceph; /* where libcephfs was found */
 extern const struct brio_fbtl brio_fbtl_posix;
 
 #endif

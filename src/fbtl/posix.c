@@ -165,7 +165,7 @@ static bool move_shared(struct brio_bites *p, const struct brio_io *io, struct b
      * of a large one at the end of each window. */
     if (io->dir == BRIO_WRITE)
         (void)brio_mapped_reach(&p->port, io, hi);
-    brio_pool_share(move_chunk, &c, c.n);
+    brio_pool_share(move_chunk, &c, c.n, brio_pool_spare());
     *out = sum_chunks(&c);
     pthread_mutex_destroy(&c.lock);
     free(c.result);

@@ -58,6 +58,7 @@ struct brio_fs {
     BRIO_ERR (*layout)(void *self, struct brio_layout *out);
 };
 
+extern const struct brio_fs brio_fs_ceph; /* where libcephfs was found */
 extern const struct brio_fs brio_fs_ufs;
 
 #endif

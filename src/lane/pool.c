@@ -127,17 +127,20 @@ BRIO_ERR brio_pool_submit(struct brio_job *job)
     return err;
 }
 
-/* Work that is shared with one thread of the pool: on a node that is full of ranks more would
- * only take the processors of others. */
+/* Work that is shared with threads of the pool. */
 struct share {
-    struct brio_job job; /* first: the pool gives it back */
     void (*fn)(void *arg, int i);
     void *arg;
     int n;
     _Atomic int next;
     pthread_mutex_t lock;
     pthread_cond_t over;
-    bool done; /* the helper will not touch this struct again */
+    int nhelping; /* helpers that may still touch this struct */
+};
+
+struct helper {
+    struct brio_job job; /* first: the pool gives it back */
+    struct share *share;
 };
 
 static void work(struct share *share)
@@ -149,10 +152,10 @@ static void work(struct share *share)
 
 static void help(struct brio_job *job)
 {
-    struct share *share = (struct share *)job;
+    struct share *share = ((struct helper *)job)->share;
     work(share);
     pthread_mutex_lock(&share->lock);
-    share->done = true;
+    share->nhelping--;
     pthread_cond_signal(&share->over);
     pthread_mutex_unlock(&share->lock);
 }
@@ -177,26 +180,41 @@ static bool cancel(struct brio_job *job)
     return at != NULL;
 }
 
-static bool alone(void)
+int brio_pool_spare(void)
 {
     cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) < 2;
+    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) < 2 ? 0 : 1;
 }
 
-void brio_pool_share(void (*fn)(void *arg, int i), void *arg, int n)
+/* A helper that could not be had is one fewer. */
+static int call_helpers(struct share *share, struct helper *helpers, int n)
 {
-    struct share share = {.job.run = help,
-                          .fn = fn,
+    int called = 0;
+    share->nhelping = n;
+    for (int i = 0; i < n; i++) {
+        helpers[called] = (struct helper){.job.run = help, .share = share};
+        if (brio_pool_submit(&helpers[called].job) == BRIO_OK)
+            called++;
+    }
+    return called;
+}
+
+void brio_pool_share(void (*fn)(void *arg, int i), void *arg, int n, int helpers)
+{
+    struct share share = {.fn = fn,
                           .arg = arg,
                           .n = n,
                           .lock = PTHREAD_MUTEX_INITIALIZER,
                           .over = PTHREAD_COND_INITIALIZER};
-    bool shared = n > 1 && !alone() && brio_pool_submit(&share.job) == BRIO_OK;
+    struct helper helper[THREADS];
+    int wanted = (int)brio_max(0, brio_min(brio_min(helpers, THREADS), n - 1));
+    int called = call_helpers(&share, helper, wanted), gone = wanted - called;
     work(&share);
-    if (!shared || cancel(&share.job))
-        return;
+    for (int i = 0; i < called; i++)
+        gone += cancel(&helper[i].job);
     pthread_mutex_lock(&share.lock);
-    while (!share.done)
+    share.nhelping -= gone;
+    while (share.nhelping > 0)
         pthread_cond_wait(&share.over, &share.lock);
     pthread_mutex_unlock(&share.lock);
     pthread_cond_destroy(&share.over);

@@ -14,10 +14,14 @@ struct brio_job {
  * BRIO_EINTERN if no thread could be had (then nothing was queued: do it yourself). */
 BRIO_ERR brio_pool_submit(struct brio_job *job);
 
-/* Calls fn(arg, i) for i = 0 .. n-1, on this thread and, if there is a processor for it, on a
- * thread of the pool that is free. Returns when all calls are over. Never fails: without a
- * second thread, this one does it all. */
-void brio_pool_share(void (*fn)(void *arg, int i), void *arg, int n);
+/* Calls fn(arg, i) for i = 0 .. n-1, on this thread and on up to `helpers` threads of the pool
+ * that are free. Returns when all calls are over. Never fails: without a second thread, this
+ * one does it all. */
+void brio_pool_share(void (*fn)(void *arg, int i), void *arg, int n, int helpers);
+
+/* How many helpers work has that needs a processor: one, if there is a second processor. On a
+ * node that is full of ranks more would only take the processors of others. */
+int brio_pool_spare(void);
 
 /* Waits for the queue to drain and ends the threads. A later submit starts anew. */
 void brio_pool_finalize(void);

@@ -31,15 +31,21 @@ static brio_off piece(const struct brio_map *map)
     return brio_max(1, map->size / brio_max(1, map->npieces));
 }
 
-static bool worth(const struct brio_io *io, enum brio_switch wanted, brio_off pieces,
+/* How far away the next piece may be. */
+static brio_off reach(const struct brio_sieve *sieve)
+{
+    return sieve->call_bytes ? sieve->call_bytes : READ_CALL;
+}
+
+static bool worth(const struct brio_sieve *sieve, const struct brio_io *io, brio_off pieces,
                   brio_off span)
 {
     if (pieces < 2)
         return false;
-    if (wanted == BRIO_ON_ALWAYS)
+    if ((io->dir == BRIO_READ ? sieve->read : sieve->write) == BRIO_ON_ALWAYS)
         return true;
     if (io->dir == BRIO_READ)
-        return span / pieces < READ_CALL;
+        return span / pieces < reach(sieve);
     return pieces - MAP_ONCE >= MAP_PAGE * (span / PAGE);
 }
 
@@ -71,9 +77,9 @@ void brio_sieve_next(const struct brio_sieve *sieve, const struct brio_io *io,
     bool able = wanted != BRIO_OFF_NEVER && (io->dir == BRIO_READ || sieve->mapped) &&
                 io->file->monotone && io->file->extent > 0 && !io->file->contiguous;
     brio_off bytes = io->bytes;
-    if (able && (in_file < READ_CALL || wanted == BRIO_ON_ALWAYS)) {
+    if (able && (in_file < reach(sieve) || wanted == BRIO_ON_ALWAYS)) {
         measure(sieve, io, out);
-        if (worth(io, wanted, out->bytes / in_file, out->hi - out->lo)) {
+        if (worth(sieve, io, out->bytes / in_file, out->hi - out->lo)) {
             out->way = BRIO_WAY_WINDOW;
             return;
         }

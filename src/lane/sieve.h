@@ -21,6 +21,8 @@ enum brio_way {
 struct brio_sieve {
     enum brio_switch read, write;
     brio_off read_window, write_window; /* bytes of the file, at most */
+    brio_off call_bytes; /* what can be moved in the time that a call takes; 0: as for files
+                          * of this kernel */
     bool mapped; /* it can write a window without touching the gaps: through a mapping */
 };
 

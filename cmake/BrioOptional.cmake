@@ -1,0 +1,19 @@
+# Modules that need a library which may be absent: their files are compiled only where its headers
+# are found, and core/registry.c learns of it by a definition in BRIO_OPTIONAL. The library itself
+# is loaded at run time, when the first file needs it.
+set(BRIO_OPTIONAL)
+
+find_path(BRIO_CEPH_INCLUDE cephfs/libcephfs.h)
+mark_as_advanced(BRIO_CEPH_INCLUDE)
+if(BRIO_CEPH_INCLUDE)
+  message(STATUS "CephFS: ${BRIO_CEPH_INCLUDE}/cephfs/libcephfs.h")
+  list(APPEND BRIO_OPTIONAL BRIO_HAVE_CEPH=1)
+  # Its header insists, on systems with one size of offsets, too.
+  set(ceph ${sources})
+  list(FILTER ceph INCLUDE REGEX "/(fs|fbtl)/ceph[^/]*\\.c$")
+  set_source_files_properties(${ceph} PROPERTIES COMPILE_DEFINITIONS _FILE_OFFSET_BITS=64)
+else()
+  message(STATUS "CephFS: no libcephfs-dev, so no modules fs/ceph and fbtl/ceph")
+  list(APPEND BRIO_OPTIONAL BRIO_HAVE_CEPH=0)
+  list(FILTER sources EXCLUDE REGEX "/(fs|fbtl)/ceph[^/]*\\.c$")
+endif()
