@@ -33,6 +33,11 @@ check: deps-check build
 	@tools/tests "$(BUILD)" $(JOBS) "$(TESTS)"
 
 # The papers' experiments in some minutes: build/reproduce/report.html.
+# The suites over CephFS, on a cluster that is started for them; some minutes.
+check-ceph: deps-ceph build
+	@test/ceph "$(BUILD)"
+
+# Every measurement in bench/, one after the other; some minutes.
 bench: programs
 	@"$(BUILD)/brio" reproduce --quick --out "$(BUILD)/reproduce"
 
@@ -50,8 +55,8 @@ format:
 clean:
 	@rm -rf "$(BUILD)"
 
-deps-build deps-check:
+deps-build deps-check deps-ceph:
 	@[ "$(DEPS)" = no ] || tools/deps $(@:deps-%=%)
 
-.PHONY: all configure build programs demo check bench install uninstall format clean deps-build deps-check
+.PHONY: all configure build programs demo check check-ceph bench install uninstall format clean deps-build deps-check deps-ceph
 .NOTPARALLEL:

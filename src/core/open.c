@@ -154,6 +154,10 @@ static void spread(struct brio_file *f, struct found *found)
                    f->team.comm);
     f->facts.nservers = found->layout.nservers;
     f->facts.stripe = found->layout.stripe;
+    if (found->layout.nextents > 0) { /* what is, and not what was asked for */
+        f->conf.striping_factor = found->layout.extents[0].width;
+        f->conf.striping_unit = found->layout.stripe;
+    }
 }
 
 /* Collective. Rank 0 first, for it creates; the others find what is there. */

@@ -116,8 +116,11 @@ static struct brio_result stretches(const struct brio_port *port, const struct b
 {
     struct crowd c = {
         .port = port, .dir = io->dir, .lock = PTHREAD_MUTEX_INITIALIZER, .end = io->bytes};
+    /* Behind the end of the file nothing is read, but the next piece may lie before it: only
+     * one thread stops there in time. */
+    int helpers = io->dir == BRIO_READ && !io->file->monotone ? 0 : HELPERS;
     brio_walk_init(&c.walk, io);
-    brio_pool_share(work, &c, HELPERS + 1, HELPERS);
+    brio_pool_share(work, &c, helpers + 1, helpers);
     pthread_mutex_destroy(&c.lock);
     if (c.err)
         brio_err_restore(c.text);

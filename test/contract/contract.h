@@ -66,12 +66,13 @@ static inline void *make_conf(const struct brio_module *module, const char *cons
     return conf;
 }
 
-/* The fs module that has most to say for itself; its settings are as they come. */
-static inline const struct brio_fs *best_fs(const struct brio_facts *facts)
+/* The module that has most to say for itself; its settings are as they come. */
+static inline const struct brio_module *best_module(enum brio_framework framework,
+                                                    const struct brio_facts *facts)
 {
     size_t n;
-    const struct brio_module *const *modules = brio_registry(BRIO_FS, &n);
-    const struct brio_fs *best = NULL;
+    const struct brio_module *const *modules = brio_registry(framework, &n);
+    const struct brio_module *best = NULL;
     int most = -1;
     for (size_t i = 0; i < n; i++) {
         void *conf = make_conf(modules[i], NULL);
@@ -79,7 +80,7 @@ static inline const struct brio_fs *best_fs(const struct brio_facts *facts)
         free(conf);
         if (priority > most) {
             most = priority;
-            best = (const struct brio_fs *)modules[i];
+            best = modules[i];
         }
     }
     return best;
@@ -93,7 +94,7 @@ static inline struct brio_facts plain_facts(const char *path)
     struct brio_facts facts = {
         .nranks = 1, .nnodes = 1, .max_per_node = 1, .attach = true, .amode = contract_amode};
     brio_fs_probe(brio_fs_split(path, facts.prefix), &facts);
-    const struct brio_fs *fs = best_fs(&facts);
+    const struct brio_fs *fs = (const struct brio_fs *)best_module(BRIO_FS, &facts);
     snprintf(facts.store, sizeof facts.store, "%s", fs ? fs->store : "");
     return facts;
 }
@@ -279,7 +280,7 @@ static inline int store_open(struct store *s, const char *path)
                                .amode = MPI_MODE_RDWR | MPI_MODE_CREATE,
                                .create = true,
                                .perm = -1};
-    s->fs = best_fs(&facts);
+    s->fs = (const struct brio_fs *)best_module(BRIO_FS, &facts);
     CHECK(s->fs, "no fs module serves %s", path);
     if (!s->fs)
         return 0;

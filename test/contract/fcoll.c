@@ -24,12 +24,12 @@ static int stand_open(struct stand *s, const struct brio_module *module,
     static const int node_of[] = {0};
     static const struct brio_page_ref no_page;
     static const char *const tiny[] = {"cb_buffer_size=4096", NULL};
-    size_t n;
+    struct brio_facts facts = plain_facts(here());
     memset(s, 0, sizeof *s);
     s->fcoll = (const struct brio_fcoll *)module;
     s->conf = make_conf(module, tiny);
     s->team = (struct brio_team){.comm = MPI_COMM_WORLD, .nranks = 1};
-    if (!bed_open(&s->bed, brio_registry(BRIO_FBTL, &n)[0], fbtl, NULL))
+    if (!bed_open(&s->bed, best_module(BRIO_FBTL, &facts), fbtl, NULL))
         return 0;
     CHECK(!brio_crew_open(&s->crew, &s->team, node_of, &no_page, NULL), "%s", brio_err_text());
     const struct brio_coll_env env = {.team = &s->team,

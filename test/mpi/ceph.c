@@ -1,0 +1,152 @@
+/* What is Ceph's own: stripes as asked for and told, names that are not the system's, errors,
+ * and who sees what. Run by test/ceph; without a cluster there is nothing to do. */
+#include "expect.h"
+
+static int on_ceph(void)
+{
+    return strncmp(test_file(), "ceph:", 5) == 0;
+}
+
+static long long number_of(MPI_File fh, const char *key)
+{
+    MPI_Info info;
+    char value[64] = "-1";
+    int there = 0;
+    OK(MPI_File_get_info(fh, &info));
+    MPI_Info_get(info, key, sizeof value - 1, value, &there);
+    MPI_Info_free(&info);
+    return there ? atoll(value) : -1;
+}
+
+static void text_of(MPI_File fh, const char *key, char value[64])
+{
+    MPI_Info info;
+    int there = 0;
+    value[0] = '\0';
+    OK(MPI_File_get_info(fh, &info));
+    MPI_Info_get(info, key, 63, value, &there);
+    MPI_Info_free(&info);
+}
+
+static MPI_File open_striped(const char *factor, const char *unit)
+{
+    MPI_File fh = MPI_FILE_NULL;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    if (factor)
+        MPI_Info_set(info, "striping_factor", factor);
+    if (unit)
+        MPI_Info_set(info, "striping_unit", unit);
+    OK(MPI_File_open(MPI_COMM_WORLD, test_file(), MPI_MODE_RDWR | MPI_MODE_CREATE, info, &fh));
+    MPI_Info_free(&info);
+    return fh;
+}
+
+static void expect_stripes(const char *factor, const char *unit, long long width,
+                           long long bytes)
+{
+    MPI_File fh = open_striped(factor, unit);
+    CHECK(number_of(fh, "striping_factor") == width, "%s by %s: %lld wide",
+          factor ? factor : "-", unit ? unit : "-", number_of(fh, "striping_factor"));
+    CHECK(number_of(fh, "striping_unit") == bytes, "%s by %s: units of %lld",
+          factor ? factor : "-", unit ? unit : "-", number_of(fh, "striping_unit"));
+    OK(MPI_File_close(&fh));
+    /* Of a file that is there, hints change nothing. */
+    fh = open_striped("7", "131072");
+    CHECK(number_of(fh, "striping_unit") == bytes && number_of(fh, "striping_factor") == width,
+          "a second open tells %lld by %lld", number_of(fh, "striping_factor"),
+          number_of(fh, "striping_unit"));
+    OK(MPI_File_close(&fh));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (test_rank == 0)
+        OK(MPI_File_delete(test_file(), MPI_INFO_NULL));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void stripes(void)
+{
+    if (!on_ceph())
+        SKIP("not on Ceph");
+    expect_stripes("3", "65536", 3, 65536);
+    expect_stripes("2", "1048576", 2, 1048576);
+    expect_stripes("2", NULL, 2, 4 << 20);
+    expect_stripes("3", "100000", 3, 131072);   /* rounded up to 64 KiB */
+    expect_stripes("2", "6291456", 2, 6291456); /* more than an object usually has */
+    expect_stripes(NULL, NULL, 1, 4 << 20);     /* the directory's */
+}
+
+static void modules_in_force(void)
+{
+    char fs[64], fbtl[64], fcache[64];
+    if (!on_ceph())
+        SKIP("not on Ceph");
+    MPI_File fh = open_striped("3", "65536");
+    text_of(fh, "fs", fs);
+    text_of(fh, "fbtl", fbtl);
+    text_of(fh, "fcache", fcache);
+    CHECK(strcmp(fs, "ceph") == 0 && strcmp(fbtl, "ceph") == 0 && strcmp(fcache, "stripe") == 0,
+          "fs %s, fbtl %s, fcache %s", fs, fbtl, fcache);
+    OK(MPI_File_close(&fh));
+}
+
+/* Each rank writes every third piece of 10000 bytes, collectively, over many stripes; all is
+ * read by the system's calls. */
+static void stripes_hold_the_data(void)
+{
+    enum {
+        PIECE = 10000,
+        PIECES = 60
+    };
+    static unsigned char mine[PIECE * PIECES], all[8][PIECE];
+    MPI_Datatype type;
+    if (!on_ceph())
+        SKIP("not on Ceph");
+    MPI_File fh = open_striped("3", "65536");
+    MPI_Type_vector(PIECES, PIECE, PIECE * test_nranks, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    for (int i = 0; i < PIECE * PIECES; i++)
+        mine[i] = (unsigned char)(i * 7 + i / PIECE + test_rank * 31);
+    OK(MPI_File_set_view(fh, test_rank * PIECE, MPI_BYTE, type, "native", MPI_INFO_NULL));
+    OK(MPI_File_write_all(fh, mine, PIECE * PIECES, MPI_BYTE, MPI_STATUS_IGNORE));
+    sync_all(fh);
+    for (int i = 0; i < PIECES; i++) {
+        load_file(test_file(), (int64_t)PIECE * (i * test_nranks + test_rank), all[0], PIECE);
+        CHECK(memcmp(all[0], mine + PIECE * i, PIECE) == 0, "piece %d", i);
+    }
+    MPI_Offset size;
+    OK(MPI_File_get_size(fh, &size));
+    CHECK(size == (MPI_Offset)PIECE * PIECES * test_nranks, "%lld bytes", (long long)size);
+    MPI_Type_free(&type);
+    OK(MPI_File_close(&fh));
+}
+
+static void errors(void)
+{
+    MPI_File fh;
+    MPI_Info info;
+    if (!on_ceph())
+        SKIP("not on Ceph");
+    FAILS(MPI_File_open(MPI_COMM_WORLD, test_file(), MPI_MODE_RDWR, MPI_INFO_NULL, &fh),
+          MPI_ERR_NO_SUCH_FILE);
+    FAILS(MPI_File_delete(test_file(), MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "ceph_conf", "/no/such/file");
+    FAILS(
+        MPI_File_open(MPI_COMM_WORLD, test_file(), MPI_MODE_RDWR | MPI_MODE_CREATE, info, &fh),
+        MPI_ERR_NO_SUCH_FILE);
+    MPI_Info_set(info, "ceph_conf", "");
+    MPI_Info_set(info, "fbtl", "posix");
+    FAILS(
+        MPI_File_open(MPI_COMM_WORLD, test_file(), MPI_MODE_RDWR | MPI_MODE_CREATE, info, &fh),
+        MPI_ERR_UNSUPPORTED_OPERATION);
+    MPI_Info_set(info, "fbtl", "ceph");
+    FAILS(MPI_File_open(MPI_COMM_WORLD, "ceph.is.not.here", MPI_MODE_RDWR | MPI_MODE_CREATE,
+                        info, &fh),
+          MPI_ERR_UNSUPPORTED_OPERATION);
+    MPI_Info_free(&info);
+}
+
+static const struct test_case cases[] = {
+    TEST(stripes), TEST(modules_in_force), TEST(stripes_hold_the_data), TEST(errors), {0}};
+
+TEST_MAIN(cases)
