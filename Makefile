@@ -32,12 +32,11 @@ demo: programs
 check: deps-check build
 	@tools/tests "$(BUILD)" $(JOBS) "$(TESTS)"
 
-# The papers' experiments in some minutes: build/reproduce/report.html.
 # The suites over CephFS, on a cluster that is started for them; some minutes.
 check-ceph: deps-ceph build
 	@test/ceph "$(BUILD)"
 
-# Every measurement in bench/, one after the other; some minutes.
+# The papers' experiments in some minutes: build/reproduce/report.html.
 bench: programs
 	@"$(BUILD)/brio" reproduce --quick --out "$(BUILD)/reproduce"
 
