@@ -2,6 +2,7 @@
 #include "comm/verdict.h"
 #include "core/file.h"
 #include "core/op.h"
+#include "core/ordered.h"
 #include "core/ready.h"
 #include "core/tally.h"
 
@@ -30,6 +31,15 @@ struct brio_result brio_access_run(struct brio_file *f, const struct brio_io *io
     return result;
 }
 
+bool brio_access_place(struct brio_file *f, const struct brio_call *call, enum brio_err *err,
+                       struct brio_ready *r, struct brio_result *result)
+{
+    if (brio_ordered_serves(f, call))
+        return brio_ordered_run(f, err, r, result);
+    *err = brio_ready_place(f, call, *err, r);
+    return false;
+}
+
 BRIO_ERR brio_access(struct brio_file *f, const struct brio_call *call, brio_off *bytes)
 {
     struct brio_ready r;
@@ -40,13 +50,14 @@ BRIO_ERR brio_access(struct brio_file *f, const struct brio_call *call, brio_off
     if (call->coll)
         brio_op_await_turn(f);
     enum brio_err err = brio_ready_make(f, call, &r);
-    err = brio_ready_place(f, call, err, &r);
-    if (call->coll)
-        result = brio_access_run(f, &r.io, err);
-    else if (err)
-        result.err = err;
-    else
-        result = brio_ready_move(f, &r);
+    if (!brio_access_place(f, call, &err, &r, &result)) {
+        if (call->coll)
+            result = brio_access_run(f, &r.io, err);
+        else if (err)
+            result.err = err;
+        else
+            result = brio_ready_move(f, &r);
+    }
     *bytes = brio_ready_finish(&r, &result);
     brio_ready_free(&r);
     if (brio_ready_converts(f, call))
@@ -59,9 +70,11 @@ enum brio_err brio_access_refuse(struct brio_file *f, const struct brio_call *ca
                                  enum brio_err err)
 {
     struct brio_ready r = {.io = {.dir = call->dir}, .type = MPI_DATATYPE_NULL};
+    struct brio_result result;
     brio_op_await_turn(f);
-    err = brio_ready_place(f, call, err, &r);
-    err = brio_access_run(f, &r.io, err).err;
+    if (!brio_access_place(f, call, &err, &r, &result))
+        result = brio_access_run(f, &r.io, err);
+    err = result.err;
     return brio_ready_converts(f, call) ? brio_agree(&f->team, err) : err;
 }
 

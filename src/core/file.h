@@ -20,6 +20,15 @@
 
 struct brio_op;
 
+/* What core/ordered.c keeps for a file; all zero until an ordered call needs it. */
+struct brio_ordered {
+    struct brio_region region;
+    struct brio_ordered_head *head; /* in the region; NULL: not there */
+    bool refused;                   /* there is no memory for it */
+    struct brio_map *mem;           /* the records of the last access that this rank did, */
+    brio_off *len;                  /* and their lengths; room for as many offsets behind */
+};
+
 struct brio_file {
     int handle;
     char *path; /* as the user wrote it, without a known prefix */
@@ -47,6 +56,7 @@ struct brio_file {
     struct brio_page_ref page; /* where the shared pointer may live */
     struct brio_page_slot *slot;
     struct brio_crew crew; /* who shares memory, for collective accesses */
+    struct brio_ordered ordered;
 
     struct brio_view view;
 

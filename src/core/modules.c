@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "comm/verdict.h"
+#include "core/ordered.h"
 #include "core/registry.h"
 
 BRIO_ERR brio_module_select(struct brio_file *f, enum brio_framework framework)
@@ -200,6 +201,7 @@ enum brio_err brio_modules_close(struct brio_file *f)
     enum brio_err err = BRIO_OK;
     if (f->fcoll)
         brio_file_fcoll(f)->close(f->fcoll);
+    brio_ordered_close(&f->ordered);
     if (f->sharedfp)
         brio_file_sharedfp(f)->close(f->sharedfp);
     brio_guard_close(f->guard);

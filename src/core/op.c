@@ -33,6 +33,7 @@ struct brio_op {
     enum stage {
         WAITING,
         MOVING,
+        MOVED,     /* nothing is left to be done by fcoll */
         CONVERTING /* the second verdict of a converted read is under way */
     } stage;
     struct brio_verdict verdict;
@@ -69,13 +70,14 @@ BRIO_ERR brio_op_new(struct brio_file *f, const struct brio_call *call, struct b
     if (call->coll && call->ptr == BRIO_SHARED)
         brio_op_await_turn(f); /* for the scan that gives the places */
     err = brio_ready_make(f, call, &op->ready);
-    err = brio_ready_place(f, call, err, &op->ready);
+    if (brio_access_place(f, call, &err, &op->ready, &op->result))
+        op->stage = MOVED;
     if (err && !call->coll) {
         brio_op_free(op);
         return err;
     }
     op->mine = err;
-    if (err)
+    if (err || op->result.err)
         brio_err_save(op->text);
     *out = op;
     return BRIO_OK;
@@ -165,6 +167,8 @@ static bool move(struct brio_op *op)
 {
     const struct brio_fcoll *fcoll = brio_file_fcoll(op->file);
     bool done;
+    if (op->stage == MOVED)
+        return true;
     if (op->stage == WAITING) {
         if (op->mine)
             brio_err_restore(op->text);
@@ -292,6 +296,10 @@ void brio_op_start(struct brio_op *op, void (*notify)(void *arg), void *arg)
     f->nactive++;
     f->ncoll += op->call.coll;
     pthread_mutex_unlock(&f->lock);
+    if (op->stage == MOVED && !brio_ready_converts(f, &op->call)) {
+        finish(op);
+        return;
+    }
     if (op->call.coll) {
         start_collective(op);
         return;

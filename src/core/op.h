@@ -12,6 +12,13 @@ const struct brio_call *brio_op_call(const struct brio_op *op);
 /* Waits until it is done, driving what this thread may drive. */
 void brio_op_await(struct brio_op *op);
 
+struct brio_ready;
+
+/* Where in the file the access is, and for some ordered calls all of it: true if it is over,
+ * with *result. *err is what is wrong here, before and after. Collective for ordered calls. */
+bool brio_access_place(struct brio_file *f, const struct brio_call *call, enum brio_err *err,
+                       struct brio_ready *r, struct brio_result *result);
+
 /* Collective: begins an access of the file's fcoll module, behind all that this rank has
  * written before. `mine` is what is already wrong here, its text this thread's last. */
 void brio_access_begin(struct brio_file *f, const struct brio_io *io, enum brio_err mine,

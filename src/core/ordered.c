@@ -1,0 +1,236 @@
+/* Every rank lays the length of its record, and the record if it is small, into memory that all
+ * map; who comes last takes places for all, does the access for all, and tells them. With more
+ * ranks than cores each meeting costs as many changes of process as there are ranks, far more
+ * than the copy that it saves. */
+#include "core/ordered.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "comm/verdict.h"
+#include "core/shared.h"
+#include "type/pack.h"
+
+enum {
+    SMALL = 64 << 10, /* bytes of a record that goes through the memory */
+    LINE = 64
+};
+
+/* What a rank brings, and what those before it have brought: a rank looks at its own only,
+ * for the others may have come again. */
+struct entry {
+    int64_t etypes, bytes, vote;
+    int64_t etypes_before, bytes_before;
+    char pad[LINE - 5 * sizeof(int64_t)];
+};
+
+/* The memory begins with this; behind it an entry of each rank, then a record of each. What is
+ * told stays until all have come again. */
+struct brio_ordered_head {
+    _Atomic uint32_t arrived, epoch;
+    char pad[LINE - 2 * sizeof(uint32_t)];
+    int64_t at, total; /* etypes: the first place, and how many were taken */
+    int64_t moved;     /* bytes of all ranks' data, one behind the other */
+    int64_t worst;     /* of what the ranks brought */
+    enum brio_err err; /* everybody's */
+    bool over;         /* the access is done, too */
+    char text[BRIO_ERR_TEXT];
+    struct entry entry[] __attribute__((aligned(LINE)));
+};
+
+static char *records(const struct brio_file *f)
+{
+    return (char *)&f->ordered.head->entry[f->team.nranks];
+}
+
+/* Collective, at the first such call of the file. */
+static bool need_memory(struct brio_file *f)
+{
+    struct brio_ordered *o = &f->ordered;
+    const size_t n = (size_t)f->team.nranks;
+    enum brio_err err = brio_calloc(2 * n, sizeof *o->len, (void **)&o->len);
+    if (!brio_agree(&f->team, err)) {
+        brio_region_init(&o->region, &f->crew.team, f->slot, &f->page);
+        brio_region_need(&o->region, sizeof *o->head + n * (sizeof(struct entry) + SMALL),
+                         BRIO_BLOCK);
+        while (!brio_region_step(&o->region, BRIO_BLOCK, &err))
+            ;
+        o->head = (struct brio_ordered_head *)(void *)o->region.mem;
+    }
+    o->refused = !o->head;
+    return o->head;
+}
+
+bool brio_ordered_serves(struct brio_file *f, const struct brio_call *call)
+{
+    const struct brio_ordered *o = &f->ordered;
+    if (!call->coll || call->ptr != BRIO_SHARED || !f->team.meet || f->team.nranks == 1 ||
+        !f->sharedfp)
+        return false;
+    return o->head || (!o->refused && need_memory(f));
+}
+
+void brio_ordered_close(struct brio_ordered *o)
+{
+    if (o->head)
+        brio_region_close(&o->region);
+    brio_map_unref(o->mem);
+    free(o->len);
+    *o = (struct brio_ordered){.head = NULL};
+}
+
+/* The records in the memory as one pattern; made anew when lengths change. */
+static BRIO_ERR map_records(struct brio_file *f)
+{
+    struct brio_ordered *o = &f->ordered;
+    const int n = f->team.nranks;
+    brio_off *len = o->len, *off = len + n;
+    bool same = o->mem;
+    for (int r = 0; r < n; r++) {
+        same &= len[r] == o->head->entry[r].bytes;
+        len[r] = o->head->entry[r].bytes;
+        off[r] = (brio_off)r * SMALL;
+    }
+    if (same)
+        return BRIO_OK;
+    struct brio_node *byte, *root;
+    brio_map_unref(o->mem);
+    o->mem = NULL;
+    enum brio_err err = brio_node_bytes(1, 0, &byte);
+    if (!err)
+        err = brio_node_blocks(byte, 1, (size_t)n, len, off, &root);
+    return err ? err : brio_map_new(root, 0, (brio_off)n * SMALL, &o->mem);
+}
+
+/* By the last rank to come, for all; their views are the same. */
+static BRIO_ERR move_records(struct brio_file *f, enum brio_dir dir, brio_off bytes)
+{
+    struct brio_ordered_head *head = f->ordered.head;
+    struct brio_io io = {.dir = dir,
+                         .file = f->view.map,
+                         .base = f->view.disp,
+                         .buf = records(f),
+                         .bytes = bytes};
+    brio_off end;
+    if (!brio_mul(head->at, f->view.etype_size, &io.pos) || !brio_add(io.pos, bytes, &end))
+        return brio_fail(BRIO_EARG, "offset %lld is beyond what a file can hold",
+                         (long long)head->at);
+    enum brio_err err = map_records(f);
+    if (err)
+        return err;
+    io.mem = f->ordered.mem;
+    struct brio_result result = brio_lane_access(&f->coll, &io);
+    head->moved = result.bytes;
+    return result.err;
+}
+
+/* By the last rank to come. */
+static void act(struct brio_file *f, enum brio_dir dir)
+{
+    struct brio_ordered_head *head = f->ordered.head;
+    brio_off bytes = 0, longest = 0;
+    head->total = head->moved = head->worst = 0;
+    for (int r = 0; r < f->team.nranks; r++) {
+        struct entry *e = &head->entry[r];
+        e->etypes_before = head->total;
+        e->bytes_before = bytes;
+        head->total += e->etypes;
+        bytes += e->bytes;
+        head->worst = brio_max(head->worst, e->vote);
+        longest = brio_max(longest, e->bytes);
+    }
+    head->err = BRIO_OK;
+    if (brio_file_log(f))
+        head->at = brio_shared_position(f);
+    else
+        head->err = brio_file_sharedfp(f)->add(f->sharedfp, head->total, &head->at);
+    head->over = head->err || longest <= SMALL;
+    if (head->over && !head->err && bytes > 0)
+        head->err = move_records(f, dir, bytes);
+    if (head->err)
+        brio_err_save(head->text);
+}
+
+static void meet(struct brio_file *f, const struct brio_ready *r, int64_t vote)
+{
+    struct brio_ordered_head *head = f->ordered.head;
+    struct entry *mine = &head->entry[f->team.rank];
+    uint32_t now = atomic_load(&head->epoch);
+    int round = 0;
+    mine->etypes = r->etypes;
+    mine->bytes = r->io.bytes;
+    mine->vote = vote;
+    if (r->io.dir == BRIO_WRITE && r->io.bytes > 0 && r->io.bytes <= SMALL)
+        brio_pack(records(f) + (ptrdiff_t)f->team.rank * SMALL, r->io.mem, r->io.buf, 0,
+                  r->io.bytes);
+    if (atomic_fetch_add(&head->arrived, 1) + 1 == (uint32_t)f->team.nranks) {
+        act(f, r->io.dir);
+        atomic_store(&head->arrived, 0);
+        atomic_store(&head->epoch, now + 1);
+        brio_rouse(&head->epoch);
+    }
+    while (atomic_load(&head->epoch) == now)
+        brio_doze(&f->team, &head->epoch, now, &round);
+}
+
+/* What became of it here. */
+static struct brio_result reap(struct brio_file *f, enum brio_err mine,
+                               const struct brio_ready *r)
+{
+    const struct brio_ordered_head *head = f->ordered.head;
+    const brio_off before = head->entry[f->team.rank].bytes_before;
+    struct brio_result result = {.err = mine ? mine : head->err};
+    if (!mine && head->err)
+        brio_err_restore(head->text);
+    else if (!mine)
+        result.err = brio_verdict_read(head->worst);
+    result.bytes = brio_min(brio_max(head->moved - before, 0), r->io.bytes);
+    if (r->io.dir == BRIO_READ && result.bytes > 0)
+        brio_unpack(r->io.buf, r->io.mem, records(f) + (ptrdiff_t)f->team.rank * SMALL, 0,
+                    result.bytes);
+    return result;
+}
+
+/* A place in the file for a record that did not go through the memory. */
+static BRIO_ERR place(const struct brio_file *f, enum brio_err mine, struct brio_ready *r)
+{
+    const struct brio_ordered_head *head = f->ordered.head;
+    brio_off at = head->at, end;
+    if (mine)
+        return mine;
+    if (brio_add(at, head->entry[f->team.rank].etypes_before, &at) &&
+        brio_mul(at, f->view.etype_size, &r->io.pos) && brio_add(r->io.pos, r->io.bytes, &end))
+        return BRIO_OK;
+    r->io.bytes = 0;
+    return brio_fail(BRIO_EARG, "offset %lld is beyond what a file can hold", (long long)at);
+}
+
+bool brio_ordered_run(struct brio_file *f, enum brio_err *mine, struct brio_ready *r,
+                      struct brio_result *result)
+{
+    char text[BRIO_ERR_TEXT];
+    if (*mine) {
+        brio_err_save(text);
+        r->etypes = 0;
+    }
+    f->shared_used = true;
+    enum brio_err err = brio_shared_settle(f);
+    if (!err)
+        meet(f, r, brio_verdict_vote(&f->team, *mine));
+    if (*mine)
+        brio_err_restore(text);
+    if (err) {
+        *result = (struct brio_result){.err = *mine ? *mine : err};
+        return true;
+    }
+    const struct brio_ordered_head *head = f->ordered.head;
+    if (!head->err && brio_file_log(f))
+        brio_shared_move(f, head->at + head->total);
+    if (head->over)
+        *result = reap(f, *mine, r);
+    else
+        *mine = place(f, *mine, r);
+    return head->over;
+}
