@@ -124,8 +124,11 @@ static BRIO_ERR open_pointer(struct brio_file *f, brio_off start)
     };
     const struct brio_module *tried[MANY];
     size_t ntried = 0;
-    const struct brio_sharedfp_env env = {
-        .comm = f->team.comm, .path = f->path, .start = start, .slot = f->slot};
+    const struct brio_sharedfp_env env = {.comm = f->team.comm,
+                                          .path = f->path,
+                                          .nnodes = f->facts.nnodes,
+                                          .start = start,
+                                          .slot = f->slot};
     enum brio_err err = BRIO_OK;
     while (brio_file_sharedfp(f)) {
         const struct brio_chosen *chosen = &f->chosen[BRIO_SHAREDFP];

@@ -121,7 +121,9 @@ static BRIO_ERR move_records(struct brio_file *f, enum brio_dir dir, brio_off by
     if (err)
         return err;
     io.mem = f->ordered.mem;
+    brio_phase(f->stats, BRIO_PHASE_FILE);
     struct brio_result result = brio_lane_access(&f->coll, &io);
+    brio_phase(f->stats, BRIO_PHASE_WAIT);
     head->moved = result.bytes;
     return result.err;
 }
@@ -211,14 +213,20 @@ bool brio_ordered_run(struct brio_file *f, enum brio_err *mine, struct brio_read
                       struct brio_result *result)
 {
     char text[BRIO_ERR_TEXT];
+    if (!*mine)
+        *mine = brio_file_cache(f)->settle(&f->plain);
     if (*mine) {
         brio_err_save(text);
         r->etypes = 0;
+        r->io.bytes = 0;
     }
     f->shared_used = true;
     enum brio_err err = brio_shared_settle(f);
-    if (!err)
+    if (!err) {
+        brio_phase(f->stats, BRIO_PHASE_WAIT);
         meet(f, r, brio_verdict_vote(&f->team, *mine));
+        brio_phase(f->stats, BRIO_PHASE_NONE);
+    }
     if (*mine)
         brio_err_restore(text);
     if (err) {

@@ -12,6 +12,7 @@
 struct brio_sharedfp_env {
     MPI_Comm comm;
     const char *path;
+    int nnodes;                  /* that the ranks are on */
     brio_off start;              /* where the pointer stands first */
     struct brio_page_slot *slot; /* memory of rank 0 that all ranks map, or NULL */
 };
