@@ -21,7 +21,7 @@ function(brio_build_test kind program mpi)
   target_include_directories(${target} PRIVATE test)
   target_link_libraries(${target} PRIVATE brio_options m)
   if(kind MATCHES "^(unit|contract)$")
-    target_link_libraries(${target} PRIVATE brio-${mpi}-static)
+    target_link_libraries(${target} PRIVATE brio-${mpi}-static brio-cli)
   else()
     target_link_libraries(${target} PRIVATE "-Wl,--no-as-needed" brio-${mpi} brio_mpi_${mpi}
                           "-Wl,--as-needed")

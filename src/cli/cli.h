@@ -73,8 +73,9 @@ int brio_cmd_info(int argc, char **argv);
 int brio_cmd_merge(int argc, char **argv);
 int brio_cmd_bench(int argc, char **argv);
 int brio_cmd_reproduce(int argc, char **argv);
+int brio_cmd_tune(int argc, char **argv);
 
 extern const char brio_help_run[], brio_help_info[], brio_help_merge[], brio_help_bench[],
-    brio_help_reproduce[];
+    brio_help_reproduce[], brio_help_tune[];
 
 #endif

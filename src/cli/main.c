@@ -21,6 +21,7 @@ static const struct command commands[] = {
      brio_help_bench},
     {"reproduce", brio_cmd_reproduce, "rerun the papers' experiments, and make a report",
      brio_help_reproduce},
+    {"tune", brio_cmd_tune, "find the best settings for a program", brio_help_tune},
 };
 
 enum {
