@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "comm/verdict.h"
@@ -14,7 +14,8 @@
 #include "type/pack.h"
 
 enum {
-    SMALL = 64 << 10, /* bytes of a record that goes through the memory */
+    SMALL = 64 << 10, /* bytes of a record that goes through the memory, at most; */
+    FEW = 16 << 10, /* with a core for each rank meetings are cheap, and so few bytes at most */
     LINE = 64
 };
 
@@ -51,7 +52,11 @@ static bool need_memory(struct brio_file *f)
     struct brio_ordered *o = &f->ordered;
     const size_t n = (size_t)f->team.nranks;
     enum brio_err err = brio_calloc(2 * n, sizeof *o->len, (void **)&o->len);
-    if (!brio_agree(&f->team, err)) {
+    struct brio_verdict v;
+    brio_verdict_init(&v, err);
+    v.most = f->team.nranks > sysconf(_SC_NPROCESSORS_ONLN) ? SMALL : FEW;
+    if (!brio_verdict_settle(&v, &f->team)) {
+        o->limit = v.most;
         brio_region_init(&o->region, &f->crew.team, f->slot, &f->page);
         brio_region_need(&o->region, sizeof *o->head + n * (sizeof(struct entry) + SMALL),
                          BRIO_BLOCK);
@@ -148,7 +153,7 @@ static void act(struct brio_file *f, enum brio_dir dir)
         head->at = brio_shared_position(f);
     else
         head->err = brio_file_sharedfp(f)->add(f->sharedfp, head->total, &head->at);
-    head->over = head->err || longest <= SMALL;
+    head->over = head->err || longest <= f->ordered.limit;
     if (head->over && !head->err && bytes > 0)
         head->err = move_records(f, dir, bytes);
     if (head->err)
@@ -164,7 +169,7 @@ static void meet(struct brio_file *f, const struct brio_ready *r, int64_t vote)
     mine->etypes = r->etypes;
     mine->bytes = r->io.bytes;
     mine->vote = vote;
-    if (r->io.dir == BRIO_WRITE && r->io.bytes > 0 && r->io.bytes <= SMALL)
+    if (r->io.dir == BRIO_WRITE && r->io.bytes > 0 && r->io.bytes <= f->ordered.limit)
         brio_pack(records(f) + (ptrdiff_t)f->team.rank * SMALL, r->io.mem, r->io.buf, 0,
                   r->io.bytes);
     if (atomic_fetch_add(&head->arrived, 1) + 1 == (uint32_t)f->team.nranks) {
@@ -209,6 +214,20 @@ static BRIO_ERR place(const struct brio_file *f, enum brio_err mine, struct brio
     return brio_fail(BRIO_EARG, "offset %lld is beyond what a file can hold", (long long)at);
 }
 
+/* Collective. Long records side by side: each rank writes or reads its own. */
+static struct brio_result move_alone(struct brio_file *f, enum brio_err mine,
+                                     const struct brio_ready *r)
+{
+    struct brio_result result = {.err = mine};
+    brio_phase(f->stats, BRIO_PHASE_FILE);
+    if (!mine && r->io.bytes > 0)
+        result = brio_lane_access(&f->coll, &r->io);
+    brio_phase(f->stats, BRIO_PHASE_WAIT);
+    result.err = brio_agree(&f->team, result.err);
+    brio_phase(f->stats, BRIO_PHASE_NONE);
+    return result;
+}
+
 bool brio_ordered_run(struct brio_file *f, enum brio_err *mine, struct brio_ready *r,
                       struct brio_result *result)
 {
@@ -236,9 +255,13 @@ bool brio_ordered_run(struct brio_file *f, enum brio_err *mine, struct brio_read
     const struct brio_ordered_head *head = f->ordered.head;
     if (!head->err && brio_file_log(f))
         brio_shared_move(f, head->at + head->total);
-    if (head->over)
+    if (head->over) {
         *result = reap(f, *mine, r);
-    else
-        *mine = place(f, *mine, r);
-    return head->over;
+        return true;
+    }
+    *mine = place(f, *mine, r);
+    if (!f->view.map->contiguous)
+        return false;
+    *result = move_alone(f, *mine, r);
+    return true;
 }
