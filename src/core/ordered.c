@@ -182,25 +182,12 @@ static void meet(struct brio_file *f, const struct brio_ready *r, int64_t vote)
         brio_doze(&f->team, &head->epoch, now, &round);
 }
 
-/* What became of it here. */
-static struct brio_result reap(struct brio_file *f, enum brio_err mine,
-                               const struct brio_ready *r)
+static BRIO_ERR settle(const struct brio_file *f, const struct brio_io *io)
 {
-    const struct brio_ordered_head *head = f->ordered.head;
-    const brio_off before = head->entry[f->team.rank].bytes_before;
-    struct brio_result result = {.err = mine ? mine : head->err};
-    if (!mine && head->err)
-        brio_err_restore(head->text);
-    else if (!mine)
-        result.err = brio_verdict_read(head->worst);
-    result.bytes = brio_min(brio_max(head->moved - before, 0), r->io.bytes);
-    if (r->io.dir == BRIO_READ && result.bytes > 0)
-        brio_unpack(r->io.buf, r->io.mem, records(f) + (ptrdiff_t)f->team.rank * SMALL, 0,
-                    result.bytes);
-    return result;
+    return brio_file_cache(f)->settle(&f->plain, io);
 }
 
-/* A place in the file for a record that did not go through the memory. */
+/* This rank's place in the file. */
 static BRIO_ERR place(const struct brio_file *f, enum brio_err mine, struct brio_ready *r)
 {
     const struct brio_ordered_head *head = f->ordered.head;
@@ -214,13 +201,36 @@ static BRIO_ERR place(const struct brio_file *f, enum brio_err mine, struct brio
     return brio_fail(BRIO_EARG, "offset %lld is beyond what a file can hold", (long long)at);
 }
 
+/* What became of it here. */
+static struct brio_result reap(struct brio_file *f, enum brio_err mine, struct brio_ready *r)
+{
+    const struct brio_ordered_head *head = f->ordered.head;
+    const brio_off before = head->entry[f->team.rank].bytes_before;
+    struct brio_result result = {.err = mine ? mine : head->err};
+    if (!mine && head->err)
+        brio_err_restore(head->text);
+    else if (!mine)
+        result.err = brio_verdict_read(head->worst);
+    result.bytes = brio_min(brio_max(head->moved - before, 0), r->io.bytes);
+    if (!result.err)
+        result.err = place(f, BRIO_OK, r);
+    if (!result.err)
+        result.err = settle(f, &r->io);
+    if (r->io.dir == BRIO_READ && result.bytes > 0)
+        brio_unpack(r->io.buf, r->io.mem, records(f) + (ptrdiff_t)f->team.rank * SMALL, 0,
+                    result.bytes);
+    return result;
+}
+
 /* Collective. Long records side by side: each rank writes or reads its own. */
 static struct brio_result move_alone(struct brio_file *f, enum brio_err mine,
                                      const struct brio_ready *r)
 {
     struct brio_result result = {.err = mine};
+    if (!mine)
+        result.err = settle(f, &r->io);
     brio_phase(f->stats, BRIO_PHASE_FILE);
-    if (!mine && r->io.bytes > 0)
+    if (!result.err && r->io.bytes > 0)
         result = brio_lane_access(&f->coll, &r->io);
     brio_phase(f->stats, BRIO_PHASE_WAIT);
     result.err = brio_agree(&f->team, result.err);
@@ -232,8 +242,8 @@ bool brio_ordered_run(struct brio_file *f, enum brio_err *mine, struct brio_read
                       struct brio_result *result)
 {
     char text[BRIO_ERR_TEXT];
-    if (!*mine)
-        *mine = brio_file_cache(f)->settle(&f->plain);
+    if (!*mine) /* where it is to be is not known yet */
+        *mine = settle(f, &(struct brio_io){.dir = r->io.dir});
     if (*mine) {
         brio_err_save(text);
         r->etypes = 0;
