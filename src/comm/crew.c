@@ -95,6 +95,28 @@ BRIO_ERR brio_crew_open(struct brio_crew *crew, const struct brio_team *all, con
     return BRIO_OK;
 }
 
+BRIO_ERR brio_crew_alone(struct brio_crew *crew, const struct brio_team *all)
+{
+    size_t n = (size_t)all->nranks;
+    memset(crew, 0, sizeof *crew);
+    enum brio_err err = brio_calloc(2 * n, sizeof(int), (void **)&crew->crew_of);
+    if (!err)
+        err = go_alone(crew);
+    if (err) {
+        free(crew->crew_of);
+        crew->crew_of = NULL;
+        return err;
+    }
+    crew->paged = true;
+    crew->leader = crew->crew_of + n;
+    for (int r = 0; r < all->nranks; r++)
+        crew->crew_of[r] = r;
+    crew->team.meet = &crew->slot->meet;
+    number_crews(crew, all->nranks, all->rank);
+    brio_region_init(&crew->region, &crew->team, crew->slot, &crew->page);
+    return BRIO_OK;
+}
+
 void brio_crew_close(struct brio_crew *crew)
 {
     brio_region_close(&crew->region);

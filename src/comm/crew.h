@@ -22,6 +22,9 @@ struct brio_crew {
  * of `page`), they are one crew, at no cost. node_of says which ranks may share some. */
 BRIO_ERR brio_crew_open(struct brio_crew *crew, const struct brio_team *all, const int *node_of,
                         const struct brio_page_ref *page, struct brio_page_slot *slot);
+/* Every rank as a crew of its own, whatever they share. Local. */
+BRIO_ERR brio_crew_alone(struct brio_crew *crew, const struct brio_team *all);
+
 void brio_crew_close(struct brio_crew *crew);
 
 /* This rank speaks for its crew. */

@@ -47,6 +47,7 @@ struct brio_file {
     struct brio_chosen chosen[BRIO_FRAMEWORKS];
 
     void *fs, *fcache, *fcoll, *sharedfp; /* the modules' own */
+    bool fcoll_atomic;                    /* the mode that fcoll was opened in */
     struct brio_places places;            /* fcache, for those who ask */
     struct brio_store store;
     struct brio_lane bottom;   /* fbtl */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -169,7 +170,13 @@ BRIO_ERR brio_modules_open(struct brio_file *f, const struct brio_layout *layout
     return open_pointer(f, start);
 }
 
-BRIO_ERR brio_modules_view(struct brio_file *f)
+static bool same_choice(const struct brio_chosen *a, const struct brio_chosen *b)
+{
+    return a->module == b->module &&
+           (a->module->conf_size == 0 || !memcmp(a->conf, b->conf, a->module->conf_size));
+}
+
+static BRIO_ERR open_fcoll(struct brio_file *f, void **self)
 {
     const struct brio_coll_env env = {.team = &f->team,
                                       .lane = &f->coll,
@@ -177,24 +184,34 @@ BRIO_ERR brio_modules_view(struct brio_file *f)
                                       .block_size = f->facts.block_size,
                                       .stripe = f->facts.stripe,
                                       .places = f->places,
+                                      .k_write = f->facts.k_write,
+                                      .k_read = f->facts.k_read,
+                                      .local = f->facts.local,
                                       .atomic = f->facts.atomic,
                                       .stats = f->stats};
+    return brio_file_fcoll(f)->open(brio_file_fcoll(f), &env, f->chosen[BRIO_FCOLL].conf, self);
+}
+
+BRIO_ERR brio_modules_view(struct brio_file *f)
+{
     struct brio_chosen old = f->chosen[BRIO_FCOLL];
-    void *self;
+    void *self = f->fcoll;
     f->chosen[BRIO_FCOLL] = (struct brio_chosen){.module = NULL};
     enum brio_err err = brio_module_select(f, BRIO_FCOLL);
-    if (!err)
-        err = brio_file_fcoll(f)->open(brio_file_fcoll(f), &env, f->chosen[BRIO_FCOLL].conf,
-                                       &self);
+    bool stays = !err && self && f->fcoll_atomic == f->facts.atomic &&
+                 same_choice(&old, &f->chosen[BRIO_FCOLL]);
+    if (!err && !stays)
+        err = open_fcoll(f, &self);
     if (err) { /* the file stays as usable as it was */
         brio_chosen_free(&f->chosen[BRIO_FCOLL]);
         f->chosen[BRIO_FCOLL] = old;
         return err;
     }
-    if (f->fcoll)
+    if (f->fcoll && !stays)
         ((const struct brio_fcoll *)old.module)->close(f->fcoll);
     brio_chosen_free(&old);
     f->fcoll = self;
+    f->fcoll_atomic = f->facts.atomic;
     return BRIO_OK;
 }
 

@@ -21,8 +21,9 @@ void brio_modules_join(struct brio_file *f);
 /* Closes whatever is open; safe on a file that was never opened. */
 enum brio_err brio_modules_close(struct brio_file *f);
 
-/* Collective with every change of the view: fcoll is chosen and opened anew. What fails
- * here is not yet agreed on. */
+/* Collective with every change of the view: fcoll is chosen anew. Where the choice and its
+ * settings are the same it stays open, with all plans it has made, unless the atomicity is
+ * another. What fails here is not yet agreed on. */
 BRIO_ERR brio_modules_view(struct brio_file *f);
 
 /* Equal on all ranks if they have made the same choices, with the same settings where

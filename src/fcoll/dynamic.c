@@ -5,9 +5,9 @@
 
 static int query(const struct brio_facts *facts, const void *conf)
 {
-    const struct brio_coll_conf *c = conf;
     (void)facts;
-    return c->buffering ? 20 : 0;
+    return brio_coll_answer(conf, 20,
+                            "one owner for each group of ranks, in the order of the file");
 }
 
 const struct brio_plan_maker brio_fcoll_dynamic = {
@@ -17,4 +17,5 @@ const struct brio_plan_maker brio_fcoll_dynamic = {
                        .query = query},
               BRIO_ENGINE_OPS},
     .domains = brio_groups,
+    .grouped = true,
 };

@@ -3,18 +3,16 @@
 #include "fcoll/engine.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "comm/verdict.h"
 #include "fcoll/inspect.h"
 #include "fcoll/phases.h"
 #include "fcoll/rounds.h"
+#include "fcoll/shelf.h"
+#include "fcoll/worth.h"
 #include "type/cut.h"
-
-enum {
-    KEPT = 8,              /* plans */
-    LARGE_PIECE = 64 << 10 /* a rank whose pieces are larger on average needs no owner */
-};
 
 #define AT(field) offsetof(struct brio_coll_conf, field)
 
@@ -45,20 +43,35 @@ const struct brio_hint brio_coll_hints[] = {
      .def = "0",
      .same = true,
      .help = "owners' domains and windows begin at multiples of this; 0: the file system's"},
+    {.name = "cb_exchange",
+     .kind = BRIO_HINT_CHOICE,
+     .offset = AT(exchange),
+     .def = "automatic",
+     .choices = "automatic memory messages phases",
+     .same = true,
+     .help = "how data gets to owners: by the node's memory (and messages between nodes), by "
+             "messages only, or passed on in log2(P) phases"},
+    {.name = "cb_groups",
+     .kind = BRIO_HINT_CHOICE,
+     .offset = AT(groups),
+     .def = "automatic",
+     .choices = "automatic view grid ranks",
+     .same = true,
+     .help = "which ranks form groups (static, dynamic): neighbours in the file, rows of a "
+             "Cartesian communicator, or neighbours by rank"},
     {.name = NULL},
 };
 
-/* A plan and the access it is for. */
-struct kept {
-    int64_t id;          /* 0: none */
-    uint64_t pattern;    /* hash of the file pattern */
-    brio_off base, into; /* where it is, and where in its tile the access begins */
-    brio_off bytes, pos;
-    struct brio_plan *plan;
-    brio_off buffer; /* that it was run with; 0: not yet */
-};
+int brio_coll_answer(const void *conf, int priority, const char *why)
+{
+    const struct brio_coll_conf *c = conf;
+    if (!c->buffering)
+        return brio_answer(0, "collective_buffering is off");
+    return brio_answer(priority, "%s", why);
+}
 
 enum stage {
+    MOVING,     /* this rank's bytes, which need no owner */
     AGREEING,   /* on what is accessed, and whether a plan is there */
     INSPECTING, /* a plan is made */
     MEASURING,  /* how much memory the crew needs */
@@ -73,15 +86,21 @@ struct engine {
     struct brio_coll_env env;
     struct brio_coll_conf conf;
     const struct brio_plan_maker *maker;
-    void *direct; /* fcoll/individual, for accesses that need no owners */
-    struct kept kept[KEPT];
-    int64_t last_id;
+    void *direct;           /* fcoll/individual, for accesses that need no owners */
+    struct brio_crew alone; /* if data goes by messages only */
+    int nnodes;
+    bool phased;
+    enum brio_order ordered;
+    int row;     /* of a Cartesian communicator, or 0 */
+    int *spread; /* nranks, see brio_spread */
+    struct brio_shelf shelf;
 
     enum stage stage;
-    const struct brio_io *io;
+    struct brio_io io;         /* what is left of the access after MOVING */
+    struct brio_ticket ticket; /* of MOVING */
     enum brio_err mine;
     char text[BRIO_ERR_TEXT]; /* of mine */
-    struct kept *found;
+    struct brio_kept *found;
     brio_off shift;
     struct brio_extent extent;
     struct brio_reduce reduce;
@@ -90,6 +109,50 @@ struct engine {
     struct brio_phases phases;
     size_t nrounds; /* of phases */
 };
+
+/* Which ranks a maker of groups puts together. A grid's ranks are in the order of its rows:
+ * those of one row differ in the last coordinate only. */
+static void order_ranks(struct engine *e)
+{
+    enum {
+        MANY = 16
+    };
+    int kind = MPI_UNDEFINED, ndims = 0, dims[MANY], periods[MANY], coords[MANY];
+    if (!e->maker->grouped)
+        return;
+    e->ordered = e->conf.groups == BRIO_GROUPS_RANKS ? BRIO_ORDER_RANKS : BRIO_ORDER_DATA;
+    if (e->conf.groups != BRIO_GROUPS_AUTO && e->conf.groups != BRIO_GROUPS_GRID)
+        return;
+    PMPI_Topo_test(e->env.team->comm, &kind);
+    if (kind == MPI_CART && PMPI_Cartdim_get(e->env.team->comm, &ndims) == MPI_SUCCESS &&
+        ndims > 1 && ndims <= MANY &&
+        PMPI_Cart_get(e->env.team->comm, ndims, dims, periods, coords) == MPI_SUCCESS) {
+        e->row = dims[ndims - 1];
+        e->ordered = BRIO_ORDER_RANKS;
+    }
+}
+
+static BRIO_ERR make_parts(struct engine *e)
+{
+    size_t n = (size_t)e->env.team->nranks;
+    enum brio_err err =
+        brio_fcoll_individual.open(&brio_fcoll_individual, &e->env, NULL, &e->direct);
+    if (!err && e->conf.exchange == BRIO_EXCHANGE_MESSAGES) {
+        err = brio_crew_alone(&e->alone, e->env.team);
+        e->env.crew = &e->alone;
+    }
+    if (!err)
+        err = brio_inspect_open(&e->inspect, e->env.team, e->env.crew);
+    if (!err)
+        err = brio_calloc(n, sizeof *e->rounds.next, (void **)&e->rounds.next);
+    if (!err)
+        err = brio_map_bytes(1, &e->rounds.flat);
+    if (!err)
+        err = brio_calloc(n, sizeof *e->rounds.keepers, (void **)&e->rounds.keepers);
+    if (!err)
+        err = brio_calloc(n, sizeof *e->spread, (void **)&e->spread);
+    return err ? err : brio_spread(e->env.crew, e->env.team->nranks, e->spread);
+}
 
 BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_env *env,
                           const void *conf, void **self)
@@ -101,25 +164,20 @@ BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_en
     e->env = *env;
     e->conf = *(const struct brio_coll_conf *)conf;
     e->maker = (const struct brio_plan_maker *)me;
+    e->phased = e->conf.exchange == BRIO_EXCHANGE_AUTO
+                    ? e->maker->phased
+                    : e->conf.exchange == BRIO_EXCHANGE_PHASES;
     e->phases.rounds = &e->rounds;
-    err = brio_fcoll_individual.open(&brio_fcoll_individual, env, NULL, &e->direct);
-    if (!err)
-        err = brio_inspect_open(&e->inspect, env->team, env->crew);
-    if (!err)
-        err = brio_calloc((size_t)env->team->nranks, sizeof *e->rounds.next,
-                          (void **)&e->rounds.next);
-    if (!err)
-        err = brio_map_bytes(1, &e->rounds.flat);
-    if (!err)
-        err = brio_calloc((size_t)env->team->nranks, sizeof *e->rounds.keepers,
-                          (void **)&e->rounds.keepers);
+    e->nnodes = env->crew->ncrews;
+    order_ranks(e);
+    err = make_parts(e);
     if (err) {
         brio_engine_close(e);
         return err;
     }
     e->rounds.team = env->team;
     e->rounds.lane = env->lane;
-    e->rounds.crew = env->crew;
+    e->rounds.crew = e->env.crew;
     e->rounds.stats = env->stats;
     *self = e;
     return BRIO_OK;
@@ -128,85 +186,37 @@ BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_en
 void brio_engine_close(void *self)
 {
     struct engine *e = self;
-    for (int i = 0; i < KEPT; i++)
-        brio_plan_free(e->kept[i].plan);
+    brio_shelf_clear(&e->shelf);
     brio_inspect_close(&e->inspect);
     if (e->direct)
         brio_fcoll_individual.close(e->direct);
     brio_rounds_release(&e->rounds);
     brio_phases_release(&e->phases);
     brio_map_unref(e->rounds.flat);
+    if (e->env.crew == &e->alone)
+        brio_crew_close(&e->alone);
+    free(e->spread);
     free(e->rounds.keepers);
     free(e->rounds.next);
     free(e);
-}
-
-/* ---- Plans that are kept ------------------------------------------------------------- */
-
-/* What an access is known by: it may differ from one before by whole tiles of the pattern. */
-static struct kept key_of(const struct brio_io *io)
-{
-    if (io->bytes == 0)
-        return (struct kept){.bytes = 0};
-    return (struct kept){.pattern = io->file->hash,
-                         .base = io->base,
-                         .into = io->pos % io->file->size,
-                         .bytes = io->bytes,
-                         .pos = io->pos};
-}
-
-static struct kept *find_plan(struct engine *e)
-{
-    struct kept key = key_of(e->io);
-    for (int i = 0; i < KEPT; i++) {
-        struct kept *k = &e->kept[i];
-        if (k->id && k->bytes == key.bytes && k->into == key.into && k->base == key.base &&
-            k->pattern == key.pattern)
-            return k;
-    }
-    return NULL;
-}
-
-static brio_off shift_of(const struct brio_io *io, const struct kept *k)
-{
-    return (io->pos - k->pos) / io->file->size * io->file->extent;
-}
-
-/* The same place on all ranks: plans are made by all at the same time. `plan` NULL: such
- * accesses are direct. */
-static struct kept *keep_plan(struct engine *e, struct brio_plan *plan)
-{
-    struct kept *k = &e->kept[++e->last_id % KEPT];
-    brio_plan_free(k->plan);
-    *k = key_of(e->io);
-    k->id = e->last_id;
-    k->plan = plan;
-    return k;
 }
 
 /* ---- Agreeing ------------------------------------------------------------------------ */
 
 enum word {
     WORST,     /* failure */
-    UNFIT,     /* some rank's access cannot be planned */
-    FINE,      /* some rank's pieces are small */
-    LOW,       /* ~ of the first byte */
+    LOW,       /* ~ of the first byte that is left */
     HIGH,      /* one past the last */
-    MOST,      /* bytes */
+    MOST,      /* bytes left of one rank */
+    SMALLEST,  /* ~ of the average piece */
+    CORES,     /* of a node */
+    LAST_ID,   /* of any plan */
     PLAN,      /* id of the plan kept */
     PLAN_NOT,  /* ~ of it */
     SHIFT,     /* against it */
     SHIFT_NOT, /* ~ of it */
     WORDS
 };
-
-static bool is_fine(const struct brio_io *io)
-{
-    brio_off off;
-    if (brio_map_is_piece(io->file, io->pos, io->bytes, &off))
-        return false;
-    return io->file->size / brio_max(1, io->file->npieces) < LARGE_PIECE;
-}
 
 /* A plan made for servers is good for other bytes only if these are on the same ones. */
 static bool on_same_servers(const struct engine *e, const struct brio_plan *plan,
@@ -218,48 +228,86 @@ static bool on_same_servers(const struct engine *e, const struct brio_plan *plan
     return period > 0 && shift % period == 0;
 }
 
+static brio_off k_of(const struct engine *e)
+{
+    return e->io.dir == BRIO_READ ? e->env.k_read : e->env.k_write;
+}
+
 static void fill_words(struct engine *e)
 {
-    const struct brio_io *io = e->io;
+    const struct brio_io *io = &e->io;
     int64_t *w = e->reduce.in;
-    e->found = e->mine ? NULL : find_plan(e);
+    e->found = e->mine ? NULL : brio_shelf_find(&e->shelf, io, k_of(e));
     if (e->found && io->bytes > 0 &&
-        !on_same_servers(e, e->found->plan, shift_of(io, e->found)))
+        !on_same_servers(e, e->found->plan, brio_shelf_shift(io, e->found)))
         e->found = NULL;
     w[WORST] = brio_verdict_vote(e->env.team, e->mine);
-    w[UNFIT] = w[FINE] = w[MOST] = 0;
-    w[LOW] = w[SHIFT] = w[SHIFT_NOT] = INT64_MIN;
-    w[HIGH] = INT64_MIN;
+    w[MOST] = 0;
+    w[LAST_ID] = e->shelf.last_id;
+    w[CORES] = sysconf(_SC_NPROCESSORS_ONLN);
+    w[LOW] = w[HIGH] = w[SMALLEST] = w[SHIFT] = w[SHIFT_NOT] = INT64_MIN;
     w[PLAN] = e->found ? e->found->id : 0;
     w[PLAN_NOT] = ~w[PLAN];
-    if (e->mine || io->bytes == 0)
+    if (io->bytes == 0)
         return;
     brio_off lo, hi;
     brio_map_bounds(io->file, io->pos, io->bytes, &lo, &hi);
-    w[UNFIT] = !io->file->monotone || e->env.atomic;
-    w[FINE] = e->env.team->nranks > 1 && is_fine(io);
     w[LOW] = ~(lo + io->base);
     w[HIGH] = hi + io->base;
     w[MOST] = io->bytes;
+    w[SMALLEST] = ~brio_worth_piece(io);
     if (e->found) {
-        w[SHIFT] = shift_of(io, e->found);
+        w[SHIFT] = brio_shelf_shift(io, e->found);
         w[SHIFT_NOT] = ~w[SHIFT];
     }
 }
 
+static void agree(struct engine *e, enum brio_wait how)
+{
+    e->stage = AGREEING;
+    brio_phase(e->env.stats, BRIO_PHASE_WAIT);
+    if (e->mine) {
+        brio_err_save(e->text);
+        e->io.bytes = 0;
+    }
+    e->reduce.n = WORDS;
+    fill_words(e);
+    brio_reduce_start(&e->reduce, e->env.team, how);
+}
+
+/* Bytes that need no owner are moved before anything is agreed on: if no rank has others, the
+ * one agreement is the verdict. */
 void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
                        enum brio_wait how)
 {
     struct engine *e = self;
-    e->io = io;
+    e->io = *io;
     e->mine = mine;
-    if (mine)
-        brio_err_save(e->text);
-    e->stage = AGREEING;
-    brio_phase(e->env.stats, BRIO_PHASE_WAIT);
-    e->reduce.n = WORDS;
-    fill_words(e);
-    brio_reduce_start(&e->reduce, e->env.team, how);
+    e->ticket = (struct brio_ticket){.done = true};
+    if (mine || io->bytes == 0 ||
+        (brio_worth_planning(&e->env, io) &&
+         (e->maker->everything || brio_worth_owner(&e->env, io)))) {
+        agree(e, how);
+        return;
+    }
+    e->stage = MOVING;
+    e->ticket.done = false;
+    brio_phase(e->env.stats, BRIO_PHASE_FILE);
+    e->env.lane->ops->submit(e->env.lane->self, &e->io, how, &e->ticket);
+}
+
+/* True when the bytes that need no owner have been moved. */
+static bool moved_own(struct engine *e, enum brio_wait how)
+{
+    if (!e->ticket.done)
+        e->env.lane->ops->reap(e->env.lane->self, &e->ticket, how);
+    if (!e->ticket.done)
+        return false;
+    e->mine = e->ticket.result.err;
+    if (e->mine)
+        brio_err_restore(e->ticket.text);
+    e->io.bytes = 0;
+    return true;
 }
 
 static void go_direct(struct engine *e, enum brio_wait how)
@@ -268,17 +316,17 @@ static void go_direct(struct engine *e, enum brio_wait how)
     brio_count(e->env.stats, BRIO_N_DIRECT, 1);
     if (e->mine)
         brio_err_restore(e->text);
-    brio_fcoll_individual.start(e->direct, e->io, e->mine, how);
+    brio_fcoll_individual.start(e->direct, &e->io, e->mine, how);
 }
 
 static void run(struct engine *e)
 {
-    e->rounds.io = e->io;
+    e->rounds.io = &e->io;
     e->rounds.shift = e->shift;
     brio_phase(e->env.stats, BRIO_PHASE_EXCHANGE);
     brio_count(e->env.stats, BRIO_N_OWNERS, e->rounds.plan->nowners);
     brio_count(e->env.stats, BRIO_N_OWNED, e->rounds.plan->own >= 0);
-    if (e->maker->phased)
+    if (e->phased)
         brio_phases_start(&e->phases, e->nrounds);
     else
         brio_rounds_start(&e->rounds);
@@ -289,8 +337,8 @@ static void run(struct engine *e)
  * ranks. */
 static bool is_equipped(const struct engine *e)
 {
-    const struct kept *k = e->found;
-    return e->env.crew->ncrews == 1 && !e->maker->phased && k->buffer > 0 &&
+    const struct brio_kept *k = e->found;
+    return e->env.crew->ncrews == 1 && !e->phased && k->buffer > 0 &&
            e->env.crew->region.bytes >=
                brio_area_bytes(k->plan->nranks, k->plan->nowners, k->buffer);
 }
@@ -316,9 +364,9 @@ static void measure(struct engine *e, enum brio_wait how)
     e->stage = MEASURING;
     e->reduce.n = 1;
     e->reduce.in[0] = most;
-    if (e->maker->phased) /* how many rounds there are */
+    if (e->phased) /* how many rounds there are */
         e->reduce.in[0] = plan->own < 0 ? 0 : (int64_t)plan->owners[plan->own].nwindows;
-    brio_reduce_start(&e->reduce, e->maker->phased ? e->env.team : &crew->team, how);
+    brio_reduce_start(&e->reduce, e->phased ? e->env.team : &crew->team, how);
 }
 
 static void muster(struct engine *e, enum brio_err err, enum brio_wait how)
@@ -335,7 +383,7 @@ static void equip(struct engine *e, enum brio_wait how)
     const struct brio_plan *plan = e->found->plan;
     e->stage = EQUIPPING;
     e->rounds.plan = plan;
-    if (e->maker->phased) {
+    if (e->phased) {
         e->nrounds = (size_t)e->reduce.out[0];
         muster(e, brio_phases_prepare(&e->phases), how);
         return;
@@ -357,13 +405,21 @@ static brio_off align_of(const struct engine *e)
 
 static void inspect(struct engine *e, enum brio_wait how)
 {
-    const struct brio_io *io = e->io;
+    const struct brio_io *io = &e->io;
     const int64_t *w = e->reduce.out;
     struct brio_map *mine = NULL;
     brio_phase(e->env.stats, BRIO_PHASE_PLAN);
     enum brio_err err = brio_map_cut(io->file, io->base, io->pos, io->bytes, &mine);
     e->extent = (struct brio_extent){
         .nranks = e->env.team->nranks,
+        .cores = (int)(w[CORES] * e->nnodes),
+        .spread = e->spread,
+        .k = k_of(e),
+        .in_file_order = e->phased,
+        .ordered = e->ordered,
+        .row = e->row,
+        .crew_of = e->env.crew->crew_of,
+        .ncrews = e->env.crew->ncrews,
         .lo = ~w[LOW],
         .hi = w[HIGH],
         .most = w[MOST],
@@ -375,9 +431,21 @@ static void inspect(struct engine *e, enum brio_wait how)
         .buffer = e->conf.buffer,
     };
     e->shift = 0;
+    e->shelf.last_id = w[LAST_ID];
     e->stage = INSPECTING;
     brio_count(e->env.stats, BRIO_N_PLAN_MISSES, 1);
     brio_inspect_start(&e->inspect, &e->extent, e->maker->domains, mine, err, how);
+}
+
+/* The agreement is the verdict, too. */
+static void conclude(struct engine *e, struct brio_result *out)
+{
+    brio_count(e->env.stats, BRIO_N_DIRECT, 1);
+    *out = (struct brio_result){.err = brio_verdict_read(e->reduce.out[WORST])};
+    if (e->mine) {
+        brio_err_restore(e->text);
+        out->err = e->mine;
+    }
 }
 
 /* What the agreement means: the same on all ranks. */
@@ -386,7 +454,10 @@ static void decide(struct engine *e, enum brio_wait how)
     const int64_t *w = e->reduce.out;
     bool hit = w[PLAN] > 0 && w[PLAN] == ~w[PLAN_NOT] &&
                (w[SHIFT] == INT64_MIN || w[SHIFT] == ~w[SHIFT_NOT]);
-    if (e->reduce.failed || w[WORST] || w[UNFIT] || !w[FINE] || w[MOST] == 0)
+    if (e->reduce.failed || w[WORST])
+        go_direct(e, how);
+    else if (!hit && brio_worth_sparse(&e->env, ~w[SMALLEST], w[MOST] * e->env.team->nranks,
+                                       w[HIGH] - ~w[LOW]))
         go_direct(e, how);
     else if (!hit)
         inspect(e, how);
@@ -428,7 +499,7 @@ static brio_off count_moved(const struct engine *e)
     for (int a = 0; a < plan->nowners; a++) {
         brio_off bad = ~e->reduce.out[BAD + a % BAD_WORDS];
         brio_off from = brio_cut_below(plan->mine, bad);
-        if (from < brio_cut_below(plan->mine, plan->owners[a].hi))
+        if (plan->owners[a].mine && from < brio_cut_below(plan->mine, plan->owners[a].hi))
             moved = brio_min(moved, from);
     }
     return moved;
@@ -456,15 +527,24 @@ static bool advance(struct engine *e, enum brio_wait how, bool *done, struct bri
     struct brio_plan *plan;
     enum brio_err err = BRIO_OK;
     switch (e->stage) {
+    case MOVING:
+        if (!moved_own(e, how))
+            return false;
+        agree(e, how);
+        return true;
     case AGREEING:
         if (!brio_reduce_done(&e->reduce, how))
             return false;
-        decide(e, how);
+        *done = !e->reduce.failed && e->reduce.out[MOST] == 0;
+        if (*done)
+            conclude(e, out);
+        else
+            decide(e, how);
         return true;
     case INSPECTING:
         if (!brio_inspect_step(&e->inspect, how, &plan))
             return false;
-        e->found = keep_plan(e, plan);
+        e->found = brio_shelf_keep(&e->shelf, &e->io, k_of(e), plan);
         if (plan)
             measure(e, how);
         else
@@ -489,8 +569,7 @@ static bool advance(struct engine *e, enum brio_wait how, bool *done, struct bri
             run(e);
         return true;
     case RUNNING:
-        if (e->maker->phased ? !brio_phases_step(&e->phases, how)
-                             : !brio_rounds_step(&e->rounds, how))
+        if (e->phased ? !brio_phases_step(&e->phases, how) : !brio_rounds_step(&e->rounds, how))
             return false;
         end(e, how);
         return true;
@@ -509,7 +588,10 @@ static bool advance(struct engine *e, enum brio_wait how, bool *done, struct bri
 
 void brio_engine_step(void *self, enum brio_wait how, bool *done, struct brio_result *out)
 {
+    struct engine *e = self;
     *done = false;
-    while (!*done && advance(self, how, done, out))
+    while (!*done && advance(e, how, done, out))
         ;
+    if (*done)
+        out->bytes += e->ticket.result.bytes;
 }

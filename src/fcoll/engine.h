@@ -7,10 +7,28 @@
 #include "fcoll/fcoll.h"
 #include "fcoll/plan.h"
 
+/* How data gets to its owners. */
+enum brio_exchange {
+    BRIO_EXCHANGE_AUTO,     /* as the plan maker says */
+    BRIO_EXCHANGE_MEMORY,   /* within a node by memory, between nodes by messages */
+    BRIO_EXCHANGE_MESSAGES, /* by messages always */
+    BRIO_EXCHANGE_PHASES    /* passed on in log2(P) phases */
+};
+
+/* In which order ranks form groups. */
+enum brio_grouping {
+    BRIO_GROUPS_AUTO, /* by the grid if the communicator has one, else by the view */
+    BRIO_GROUPS_VIEW, /* of their first byte */
+    BRIO_GROUPS_GRID, /* of a Cartesian communicator: by its rows */
+    BRIO_GROUPS_RANKS
+};
+
 /* Settings of every module that works through owners. */
 struct brio_coll_conf {
     bool buffering;
     brio_off nodes, buffer, block;
+    int exchange; /* enum brio_exchange */
+    int groups;   /* enum brio_grouping */
 };
 extern const struct brio_hint brio_coll_hints[];
 
@@ -18,7 +36,9 @@ extern const struct brio_hint brio_coll_hints[];
 struct brio_plan_maker {
     struct brio_fcoll fcoll;
     brio_domains *domains;
-    bool phased; /* data goes to its owners in phases (phases.h), not at once (rounds.h) */
+    bool phased;     /* data goes to its owners in phases (phases.h), not at once (rounds.h) */
+    bool grouped;    /* domains() wants the ranks' shares */
+    bool everything; /* goes through owners, also large pieces */
 };
 
 extern const struct brio_plan_maker brio_fcoll_dynamic;
@@ -26,6 +46,9 @@ extern const struct brio_plan_maker brio_fcoll_iec;
 extern const struct brio_plan_maker brio_fcoll_ioserver;
 extern const struct brio_plan_maker brio_fcoll_static;
 extern const struct brio_plan_maker brio_fcoll_two_phase;
+
+/* Their answer to a query: the priority, unless the user wants no owners. */
+int brio_coll_answer(const void *conf, int priority, const char *why);
 
 /* What the modules have in common. `me` is a plan maker's. */
 BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_env *env,

@@ -17,6 +17,8 @@ struct brio_coll_env {
     brio_off block_size;          /* of the file system */
     brio_off stripe;              /* of the file, 0 if it has none */
     struct brio_places places;    /* which server has what */
+    brio_off k_write, k_read;     /* bytes of an access that is fast, 0 if not known */
+    bool local;                   /* one page cache for all ranks */
     bool atomic;                  /* an access must be one access of one rank */
     struct brio_stats *stats;     /* NULL: not counted */
 };

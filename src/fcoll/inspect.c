@@ -1,10 +1,13 @@
-/* Two letters: a pattern to each owner concerned, and back its windows. */
+/* Two letters: a pattern to each owner concerned, and back its windows. Before that, if the
+ * plan maker wants it, everybody's share. */
 #include "fcoll/inspect.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "comm/real.h"
 #include "comm/verdict.h"
+#include "fcoll/aggregators.h"
 #include "type/cut.h"
 #include "type/merge.h"
 #include "type/wire.h"
@@ -15,13 +18,20 @@
 BRIO_ERR brio_inspect_open(struct brio_inspect *in, const struct brio_team *team,
                            const struct brio_crew *crew)
 {
+    size_t n = (size_t)team->nranks;
     *in = (struct brio_inspect){.team = team, .crew = crew};
-    return brio_mail_open(&in->mail, team);
+    enum brio_err err = brio_calloc(n, sizeof *in->shares, (void **)&in->shares);
+    if (!err)
+        err = brio_calloc(n, sizeof *in->order, (void **)&in->order);
+    return err ? err : brio_mail_open(&in->mail, team);
 }
 
 void brio_inspect_close(struct brio_inspect *in)
 {
     brio_plan_free(in->plan);
+    brio_map_unref(in->mine);
+    free(in->shares);
+    free(in->order);
     brio_mail_close(&in->mail);
 }
 
@@ -40,7 +50,7 @@ static BRIO_ERR write_patterns(struct brio_inspect *in)
         brio_off from = brio_cut_below(plan->mine, owner->lo);
         brio_off to = brio_cut_below(plan->mine, owner->hi);
         struct brio_map *part;
-        if (from == to || in->team->rank < owner->first || in->team->rank > owner->last)
+        if (from == to || !owner->mine)
             continue;
         enum brio_err err = brio_map_cut(plan->mine, 0, from, to - from, &part);
         if (err)
@@ -55,17 +65,16 @@ static BRIO_ERR write_patterns(struct brio_inspect *in)
     return BRIO_OK;
 }
 
-static BRIO_ERR make_plan(struct brio_inspect *in, brio_domains *domains, struct brio_map *mine)
+static BRIO_ERR make_plan(struct brio_inspect *in)
 {
     const struct brio_extent *extent = &in->extent;
     void *mem;
     enum brio_err err = brio_calloc(1, sizeof *in->plan, &mem);
-    if (err) {
-        brio_map_unref(mine);
+    if (err)
         return err;
-    }
     in->plan = mem;
-    in->plan->mine = mine;
+    in->plan->mine = in->mine;
+    in->mine = NULL;
     in->plan->own = -1;
     in->plan->window = extent->buffer;
     in->plan->nranks = extent->nranks;
@@ -73,11 +82,57 @@ static BRIO_ERR make_plan(struct brio_inspect *in, brio_domains *domains, struct
                       (void **)&in->plan->owners);
     if (err)
         return err;
-    in->plan->nowners = domains(extent, in->plan->owners);
-    for (int a = 0; a < in->plan->nowners; a++)
-        if (in->plan->owners[a].rank == in->team->rank)
+    in->plan->nowners = in->domains(extent, in->plan->owners);
+    for (int a = 0; a < in->plan->nowners; a++) {
+        struct brio_owner *owner = &in->plan->owners[a];
+        owner->mine = in->place >= owner->first && in->place <= owner->last;
+        if (owner->rank == in->team->rank)
             in->plan->own = a;
+    }
     return BRIO_OK;
+}
+
+static void ask(struct brio_inspect *in, enum brio_wait how)
+{
+    if (!in->err)
+        in->err = make_plan(in);
+    if (!in->err)
+        in->err = write_patterns(in);
+    in->stage = BRIO_INSPECT_ASK;
+    brio_mail_start(&in->mail, how);
+}
+
+static void gather(struct brio_inspect *in)
+{
+    struct brio_share *mine = &in->shares[in->team->rank];
+    *mine = (struct brio_share){.bytes = 0};
+    if (in->mine && in->mine->size > 0) {
+        mine->bytes = in->mine->size;
+        brio_map_bounds(in->mine, 0, mine->bytes, &mine->lo, &mine->hi);
+    }
+    in->stage = BRIO_INSPECT_GATHER;
+    if (PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in->shares,
+                        sizeof *mine / sizeof(int64_t), MPI_INT64_T, in->team->comm,
+                        &in->gathered))
+        fail(in, brio_fail(BRIO_EINTERN, "MPI_Iallgather failed"));
+}
+
+static bool gathered(struct brio_inspect *in, enum brio_wait how)
+{
+    if (how == BRIO_POLL && !brio_real_test(&in->gathered))
+        return false;
+    if (how == BRIO_BLOCK)
+        brio_real_wait(&in->gathered);
+    for (int i = 0; i < in->team->nranks; i++)
+        in->order[i] = i;
+    if (in->extent.ordered == BRIO_ORDER_DATA)
+        brio_order_by_data(in->shares, in->team->nranks, in->order);
+    for (int i = 0; i < in->team->nranks; i++)
+        if (in->order[i] == in->team->rank)
+            in->place = i;
+    in->extent.shares = in->shares;
+    in->extent.order = in->order;
+    return true;
 }
 
 void brio_inspect_start(struct brio_inspect *in, const struct brio_extent *extent,
@@ -85,16 +140,19 @@ void brio_inspect_start(struct brio_inspect *in, const struct brio_extent *exten
                         enum brio_wait how)
 {
     in->extent = *extent;
+    in->domains = domains;
     in->err = err;
+    in->place = in->team->rank;
+    in->gathered = MPI_REQUEST_NULL;
     brio_plan_free(in->plan);
     in->plan = NULL;
+    brio_map_unref(in->mine);
+    in->mine = mine;
     brio_mail_reset(&in->mail);
-    if (!in->err)
-        in->err = make_plan(in, domains, mine);
-    if (!in->err)
-        in->err = write_patterns(in);
-    in->stage = BRIO_INSPECT_ASK;
-    brio_mail_start(&in->mail, how);
+    if (extent->ordered == BRIO_ORDER_NONE)
+        ask(in, how);
+    else
+        gather(in);
 }
 
 /* ---- As an owner --------------------------------------------------------------------- */
@@ -238,6 +296,11 @@ static BRIO_ERR read_windows(struct brio_inspect *in)
 bool brio_inspect_step(struct brio_inspect *in, enum brio_wait how, struct brio_plan **out)
 {
     enum brio_err err = BRIO_OK;
+    if (in->stage == BRIO_INSPECT_GATHER) {
+        if (!gathered(in, how))
+            return false;
+        ask(in, how);
+    }
     if (in->stage == BRIO_INSPECT_ASK) {
         if (!brio_mail_step(&in->mail, how, &err))
             return false;

@@ -10,8 +10,15 @@ struct brio_inspect {
     const struct brio_team *team;
     const struct brio_crew *crew;
     struct brio_extent extent;
+    brio_domains *domains;
+    struct brio_map *mine;     /* until the plan has it */
+    struct brio_share *shares; /* nranks */
+    int *order;                /* nranks */
+    int place;                 /* of this rank in the order */
+    MPI_Request gathered;
     struct brio_plan *plan; /* in the making */
     enum brio_inspect_stage {
+        BRIO_INSPECT_GATHER,
         BRIO_INSPECT_ASK,
         BRIO_INSPECT_ANSWER,
         BRIO_INSPECT_AGREE
@@ -26,7 +33,7 @@ BRIO_ERR brio_inspect_open(struct brio_inspect *in, const struct brio_team *team
 void brio_inspect_close(struct brio_inspect *in);
 
 /* Collective. `mine` is what this rank accesses, one tile (taken over, may be NULL after
- * `err`). */
+ * `err`). The shares that extent->ordered asks for are gathered here. */
 void brio_inspect_start(struct brio_inspect *in, const struct brio_extent *extent,
                         brio_domains *domains, struct brio_map *mine, enum brio_err err,
                         enum brio_wait how);

@@ -7,10 +7,9 @@
 
 static int query(const struct brio_facts *facts, const void *conf)
 {
-    const struct brio_coll_conf *c = conf;
-    if (!c->buffering)
-        return 0;
-    return facts->nservers > 1 ? 60 : 15;
+    if (facts->nservers > 1)
+        return brio_coll_answer(conf, 60, "the file is on several servers: an owner for each");
+    return brio_coll_answer(conf, 15, "the file is not known to be on several servers");
 }
 
 static int make_domains(const struct brio_extent *e, struct brio_owner *owners)
@@ -19,9 +18,10 @@ static int make_domains(const struct brio_extent *e, struct brio_owner *owners)
     brio_off most = e->owners > 0 ? e->owners : e->servers;
     int n =
         striped ? (int)brio_min(brio_min(most, e->servers), e->nranks) : brio_aggregators(e);
+    brio_spread_owners(e, owners, n);
     for (int i = 0; i < n; i++)
         owners[i] = (struct brio_owner){
-            .rank = (int)((int64_t)i * e->nranks / n),
+            .rank = owners[i].rank,
             .lo = e->lo,
             .hi = e->hi,
             .stripe = striped ? e->stripe : brio_max(e->align, PRETENDED_STRIPE),
@@ -41,4 +41,5 @@ const struct brio_plan_maker brio_fcoll_ioserver = {
                        .query = query},
               BRIO_ENGINE_OPS},
     .domains = make_domains,
+    .everything = true,
 };

@@ -79,7 +79,7 @@ static void pack_parcels(struct brio_phases *p)
         brio_off from, to;
         if (p->round >= owner->nwindows)
             continue;
-        brio_window_part(owner, p->round, r->plan->mine, &from, &to);
+        brio_plan_part(r->plan, a, p->round, &from, &to);
         if (from == to)
             continue;
         struct brio_parcel *parcel = add_parcel(p, r->team->rank, owner->rank, to - from);
@@ -97,9 +97,8 @@ static void unpack_parcels(struct brio_phases *p)
     const struct brio_io *io = r->io;
     for (size_t i = 0; i < p->nparcels; i++) {
         const struct brio_parcel *parcel = &p->parcels[i];
-        const struct brio_owner *owner = &r->plan->owners[owner_of_rank(r->plan, parcel->from)];
         brio_off from, to;
-        brio_window_part(owner, p->round, r->plan->mine, &from, &to);
+        brio_plan_part(r->plan, owner_of_rank(r->plan, parcel->from), p->round, &from, &to);
         brio_off bytes = brio_min(to, brio_cut_below(r->plan->mine, parcel->valid)) - from;
         r->visited += parcel->bytes;
         if (bytes < parcel->bytes)

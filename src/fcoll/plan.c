@@ -102,6 +102,13 @@ void brio_window_part(const struct brio_owner *owner, size_t k, const struct bri
     }
 }
 
+void brio_plan_part(const struct brio_plan *plan, int a, size_t k, brio_off *from, brio_off *to)
+{
+    *from = *to = 0;
+    if (plan->owners[a].mine)
+        brio_window_part(&plan->owners[a], k, plan->mine, from, to);
+}
+
 brio_off brio_plan_share(const struct brio_plan *plan, const struct brio_crew *crew, int which,
                          int end, size_t k, int *nsources)
 {

@@ -19,7 +19,7 @@ struct brio_window {
 
 /* A rank that accesses the file for others (an aggregator), and its part of the file: the
  * bytes of [lo, hi), or only those on the servers index, index + of, ..., if there are
- * stripes; and from ranks first .. last only. */
+ * stripes; and from the ranks at places first .. last of the extent's order only. */
 struct brio_owner {
     int rank;
     brio_off lo, hi;
@@ -27,6 +27,7 @@ struct brio_owner {
     int index, of;
     struct brio_places places; /* of the stripes; without ops, stripe s is on server s */
     int first, last;
+    bool mine;        /* this rank is one of them; set by the inspector */
     brio_off segment; /* a window is the next so many bytes of each rank, in the order of its
                          own data, packed; 0: it is a range of the file, in file order */
     size_t nwindows;  /* known to ranks that have data in the domain */
@@ -44,20 +45,43 @@ struct brio_plan {
     struct brio_map **sources; /* an owner's: by rank, its bytes of the domain, or NULL */
 };
 
+/* What one rank has of an access. */
+struct brio_share {
+    brio_off bytes;
+    brio_off lo, hi; /* if bytes > 0 */
+};
+
+/* Whether, and in which order of the ranks, a plan maker wants their shares. */
+enum brio_order {
+    BRIO_ORDER_NONE,
+    BRIO_ORDER_RANKS,
+    BRIO_ORDER_DATA /* of the first byte; those without data last */
+};
+
 /* What all ranks know of one access after the first agreement, and so decide alike. */
 struct brio_extent {
     int nranks;
+    int cores;               /* of all nodes */
+    const int *spread;       /* ranks, neighbours on different nodes (brio_spread), or NULL */
+    brio_off k;              /* bytes that an owner should have, 0 if not known */
+    enum brio_order ordered; /* if not BRIO_ORDER_NONE, what follows is there: */
+    const struct brio_share *shares; /* by rank */
+    const int *order;                /* of the ranks, in which neighbours form groups */
+    const int *crew_of;              /* by rank */
+    int ncrews;
+    int row;         /* so many of them belong together, 0: not known */
     brio_off lo, hi; /* first byte of all ranks, and one past the last */
     brio_off most;   /* bytes of the rank that has most */
     brio_off align;  /* domains begin at multiples of it where they can */
     int servers;     /* that the file is spread over, 1 if it is not */
     brio_off stripe; /* 0 if it is not */
     struct brio_places places;
-    int owners;      /* wanted by the user, 0: choose */
-    brio_off buffer; /* of an owner */
+    int owners;         /* wanted by the user, 0: choose */
+    brio_off buffer;    /* of an owner */
+    bool in_file_order; /* windows must be ranges of the file, no segments */
 };
 
-/* A plan maker: the owners and their domains, in file order. Pure; owners has room for
+/* A plan maker: the owners and their domains, by rising rank. Pure; owners has room for
  * nranks; returns how many there are. */
 typedef int brio_domains(const struct brio_extent *extent, struct brio_owner *owners);
 
@@ -73,6 +97,10 @@ BRIO_ERR brio_windows_segment(struct brio_map *const *sources, int n, struct bri
 /* The part of an owner's k-th window that is a rank's: data bytes [*from, *to) of its map. */
 void brio_window_part(const struct brio_owner *owner, size_t k, const struct brio_map *map,
                       brio_off *from, brio_off *to);
+
+/* This rank's part of the k-th window of owner a; *from == *to if it has none. */
+void brio_plan_part(const struct brio_plan *plan, int a, size_t k, brio_off *from,
+                    brio_off *to);
 
 /* Of this owner's k-th window, how many bytes the ranks of a crew below `end` have, and how
  * many ranks. */

@@ -72,7 +72,7 @@ static bool pump_source(struct brio_rounds *r, int a)
     bool any = false;
     while (r->next[a] < owner->nwindows) {
         brio_off from, to;
-        brio_window_part(owner, r->next[a], r->plan->mine, &from, &to);
+        brio_plan_part(r->plan, a, r->next[a], &from, &to);
         if (from < to) {
             if (!visit(r, a, r->next[a], from, to - from))
                 return any;

@@ -5,15 +5,15 @@
 
 static int query(const struct brio_facts *facts, const void *conf)
 {
-    const struct brio_coll_conf *c = conf;
     (void)facts;
-    return c->buffering ? 18 : 0;
+    return brio_coll_answer(conf, 18,
+                            "one owner for each group of ranks, in the order of their data");
 }
 
 static int make_domains(const struct brio_extent *e, struct brio_owner *owners)
 {
     int n = brio_groups(e, owners);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n && !e->in_file_order; i++)
         owners[i].segment = brio_max(1, e->buffer / (owners[i].last - owners[i].first + 1));
     return n;
 }
@@ -27,4 +27,5 @@ const struct brio_plan_maker brio_fcoll_static = {
                   .query = query},
          BRIO_ENGINE_OPS},
     .domains = make_domains,
+    .grouped = true,
 };

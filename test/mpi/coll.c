@@ -117,6 +117,8 @@ static void draw_setup(struct coll_setup *s, int64_t *most)
     *most = test_below(4) ? bytes[k] : bytes[k] / 20;
     s->owners = test_below(4) ? shape_between(1, test_nranks) : 0;
     s->block = test_below(3) ? 0 : 512;
+    s->exchange = test_below(2) ? (int)test_below(4) : 0;
+    s->groups = test_below(2) ? (int)test_below(4) : 0;
 }
 
 static void set_scene_view(MPI_File fh, const struct scene *s)

@@ -84,8 +84,14 @@ static inline void coll_list(void)
     }
     MPI_Bcast(&coll_count, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Bcast(coll_name, sizeof coll_name, MPI_CHAR, 0, MPI_COMM_WORLD);
-    for (int n = 1; n <= COLL_NODES; n++)
-        MPI_Comm_dup(MPI_COMM_WORLD, &coll_comm[n]);
+    for (int n = 1; n <= COLL_NODES; n++) {
+        int dims[2] = {0, 0}, periods[2] = {0, 0};
+        MPI_Dims_create(test_nranks, 2, dims);
+        if (n % 2) /* some with a grid of the same ranks */
+            MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &coll_comm[n]);
+        else
+            MPI_Comm_dup(MPI_COMM_WORLD, &coll_comm[n]);
+    }
 }
 
 static inline void coll_forget(void)
@@ -100,9 +106,14 @@ struct coll_setup {
     int owners;   /* cb_nodes, 0: not said */
     long buffer;  /* cb_buffer_size, 0: not said */
     long block;   /* cb_block_size, 0: not said */
+    int exchange; /* cb_exchange, an index; 0: not said */
+    int groups;   /* cb_groups, likewise */
     int no_sieve; /* bytes reach the file by pwrite, not through a mapping */
     int atomic;
 };
+
+static const char *const coll_exchange[] = {"", "memory", "messages", "phases"};
+static const char *const coll_groups[] = {"", "view", "grid", "ranks"};
 
 static inline void coll_hint(MPI_Info info, const char *key, long value)
 {
@@ -116,8 +127,10 @@ static inline const char *coll_text(const struct coll_setup *s)
 {
     static char text[256];
     snprintf(text, sizeof text,
-             "fcoll=%.63s BRIO_NODES=%d cb_nodes=%d cb_buffer_size=%ld cb_block_size=%ld%s",
-             s->module, s->nodes, s->owners, s->buffer, s->block, s->atomic ? " atomic" : "");
+             "fcoll=%.63s BRIO_NODES=%d cb_nodes=%d cb_buffer_size=%ld cb_block_size=%ld "
+             "cb_exchange=%s cb_groups=%s%s",
+             s->module, s->nodes, s->owners, s->buffer, s->block, coll_exchange[s->exchange],
+             coll_groups[s->groups], s->atomic ? " atomic" : "");
     return text;
 }
 
@@ -149,6 +162,10 @@ static inline MPI_File coll_open(const struct coll_setup *s)
     coll_hint(info, "cb_nodes", s->owners);
     coll_hint(info, "cb_buffer_size", s->buffer);
     coll_hint(info, "cb_block_size", s->block);
+    if (s->exchange)
+        MPI_Info_set(info, "cb_exchange", coll_exchange[s->exchange]);
+    if (s->groups)
+        MPI_Info_set(info, "cb_groups", coll_groups[s->groups]);
     if (s->no_sieve)
         MPI_Info_set(info, "ds_write", "disable");
     int err = MPI_File_open(coll_comm[s->nodes], test_file(), MPI_MODE_RDWR | MPI_MODE_CREATE,

@@ -205,6 +205,42 @@ static void shares_of_a_window(void)
 /* ---- Plan makers --------------------------------------------------------------------------
  */
 
+static struct brio_share shares[300];
+static int order[300], spread[300], crew_of[300], place_of[300];
+
+/* Where the ranks are, and perhaps what each has. */
+static void draw_ranks(struct brio_extent *e)
+{
+    int leader[300] = {0};
+    struct brio_crew crew = {.ncrews = 0, .crew_of = crew_of, .leader = leader};
+    int wanted = 1 + (int)test_below(5);
+    for (int r = 0; r < e->nranks; r++) {
+        crew_of[r] = r < wanted ? r : (int)test_below(wanted);
+        if (r < wanted)
+            leader[crew.ncrews++] = r;
+        brio_off lo = e->lo + test_below(e->hi - e->lo);
+        shares[r] = (struct brio_share){.lo = lo, .hi = lo + 1 + test_below(e->hi - lo)};
+        shares[r].bytes = test_below(4) ? 1 + test_below(shares[r].hi - lo) : 0;
+        order[r] = place_of[r] = r;
+    }
+    if (test_below(2)) {
+        CHECK(!brio_spread(&crew, e->nranks, spread), "%s", brio_err_text());
+        e->spread = spread;
+    }
+    if (test_below(3) == 0)
+        return;
+    if (test_below(2))
+        brio_order_by_data(shares, e->nranks, order);
+    for (int i = 0; i < e->nranks; i++)
+        place_of[order[i]] = i;
+    e->ordered = BRIO_ORDER_DATA;
+    e->shares = shares;
+    e->order = order;
+    e->crew_of = crew_of;
+    e->ncrews = crew.ncrews;
+    e->row = test_below(3) ? 0 : 1 + (int)test_below(e->nranks);
+}
+
 static struct brio_extent draw_extent(int small)
 {
     static const brio_off aligns[] = {0, 1, 512, 4096, 1 << 20};
@@ -218,6 +254,9 @@ static struct brio_extent draw_extent(int small)
     };
     e.hi = e.lo + span;
     e.most = 1 + test_below(span);
+    e.cores = 1 + (int)test_below(64);
+    e.k = test_below(2) ? 1 + test_below(span) : 0;
+    draw_ranks(&e);
     e.owners = test_below(2) ? 1 + (int)test_below(e.nranks) : 0;
     if (test_below(3) == 0) {
         e.servers = 2 + (int)test_below(12);
@@ -256,9 +295,9 @@ static void check_owners(const struct brio_extent *e, const struct brio_owner *o
 static void check_byte(const struct brio_extent *e, const struct brio_owner *owners, int n,
                        brio_off off)
 {
-    int rank = (int)test_below(e->nranks), found = 0;
+    int rank = (int)test_below(e->nranks), place = place_of[rank], found = 0;
     for (int a = 0; a < n; a++)
-        found += rank >= owners[a].first && rank <= owners[a].last && owns(&owners[a], off);
+        found += place >= owners[a].first && place <= owners[a].last && owns(&owners[a], off);
     CHECK(found == 1, "byte %lld of rank %d has %d owners", (long long)off, rank, found);
 }
 
@@ -361,13 +400,79 @@ static void numbers_of_owners(void)
     CHECK(brio_aggregators(&e) == 1, "%d owners for 1000 bytes", brio_aggregators(&e));
 }
 
-static const struct test_case cases[] = {TEST(windows_hold_the_data),
-                                         TEST(windows_of_a_large_file),
-                                         TEST(shares_of_a_window),
-                                         TEST(makers_share_out_the_file),
-                                         TEST(numbers_of_owners),
-                                         TEST(a_server_has_one_owner),
-                                         {0}};
+/* Any so many of the first ranks are on as many nodes as they can be. */
+static void owners_are_spread_over_nodes(void)
+{
+    int of[12] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2}, leader[3] = {0, 6, 9}, got[12];
+    struct brio_crew crew = {.ncrews = 3, .crew_of = of, .leader = leader};
+    REQUIRE(!brio_spread(&crew, 12, got), "%s", brio_err_text());
+    for (int n = 1; n <= 12; n++) {
+        int on[3] = {0}, nodes = 0;
+        for (int i = 0; i < n; i++)
+            nodes += on[of[got[i]]]++ == 0;
+        CHECK(nodes == (n < 3 ? n : 3), "%d owners on %d nodes", n, nodes);
+    }
+}
+
+/* Groups are even in bytes also where ranks are not, and end where the data does. */
+static void groups_are_even_in_bytes(void)
+{
+    static struct brio_owner owners[8];
+    struct brio_share s[8];
+    int by_data[8], one_node[8] = {0};
+    brio_off at = 0;
+    for (int r = 7; r >= 0; r--) { /* the last rank is first in the file, and has most */
+        s[r] = (struct brio_share){.bytes = r == 7 ? 7000 : 1000, .lo = at};
+        s[r].hi = at += s[r].bytes;
+    }
+    brio_order_by_data(s, 8, by_data);
+    CHECK(by_data[0] == 7 && by_data[7] == 0, "%d first, %d last", by_data[0], by_data[7]);
+    struct brio_extent e = {.nranks = 8, .hi = at, .most = 7000, .owners = 2, .servers = 1};
+    e.ordered = BRIO_ORDER_DATA;
+    e.shares = s;
+    e.order = by_data;
+    e.crew_of = one_node;
+    e.ncrews = 1;
+    int n = brio_groups(&e, owners);
+    CHECK(n == 2, "%d groups", n);
+    for (int a = 0; a < n; a++) {
+        brio_off sum = 0;
+        for (int i = owners[a].first; i <= owners[a].last; i++)
+            sum += s[by_data[i]].bytes;
+        CHECK(sum == 7000, "group %d has %lld bytes of 14000", a, (long long)sum);
+    }
+}
+
+/* A Cartesian communicator's rows stay together if that costs no evenness. */
+static void groups_end_with_rows(void)
+{
+    static struct brio_owner owners[12];
+    struct brio_share s[12];
+    int ranks[12], one_node[12] = {0};
+    for (int r = 0; r < 12; r++) {
+        ranks[r] = r;
+        s[r] = (struct brio_share){.bytes = 100 + r % 3, .lo = 0, .hi = 12000};
+    }
+    struct brio_extent e = {.nranks = 12, .hi = 12000, .most = 200, .owners = 3, .servers = 1};
+    e.ordered = BRIO_ORDER_RANKS;
+    e.shares = s;
+    e.order = ranks;
+    e.crew_of = one_node;
+    e.ncrews = 1;
+    e.row = 4;
+    int n = brio_groups(&e, owners);
+    CHECK(n == 3, "%d groups", n);
+    for (int a = 0; a < n; a++)
+        CHECK(owners[a].first == 4 * a && owners[a].last == 4 * a + 3, "group %d: %d to %d", a,
+              owners[a].first, owners[a].last);
+}
+
+static const struct test_case cases[] = {
+    TEST(windows_hold_the_data),     TEST(owners_are_spread_over_nodes),
+    TEST(groups_are_even_in_bytes),  TEST(groups_end_with_rows),
+    TEST(windows_of_a_large_file),   TEST(shares_of_a_window),
+    TEST(makers_share_out_the_file), TEST(numbers_of_owners),
+    TEST(a_server_has_one_owner),    {0}};
 
 int main(int argc, char **argv)
 {

@@ -1,0 +1,42 @@
+/* What an access of its own costs a rank against a copy to and from an owner. */
+#include "fcoll/worth.h"
+
+enum {
+    LARGE_PIECE = 64 << 10, /* copying it once more costs as much as a call */
+    PAGE = 4096,            /* two ranks that write to one page get in each other's way */
+    SPARSE = 8              /* bytes of the file for one of data */
+};
+
+brio_off brio_worth_piece(const struct brio_io *io)
+{
+    brio_off off;
+    if (brio_map_is_piece(io->file, io->pos, io->bytes, &off))
+        return io->bytes;
+    return io->file->size / brio_max(1, io->file->npieces);
+}
+
+/* On servers, an access should fill a stripe, and be large enough to be fast. */
+static brio_off large(const struct brio_coll_env *env, enum brio_dir dir)
+{
+    brio_off k = dir == BRIO_READ ? env->k_read : env->k_write;
+    return env->local ? LARGE_PIECE : brio_max(LARGE_PIECE, brio_max(k, env->stripe));
+}
+
+bool brio_worth_planning(const struct brio_coll_env *env, const struct brio_io *io)
+{
+    return env->team->nranks > 1 && !env->atomic && io->file->monotone;
+}
+
+bool brio_worth_owner(const struct brio_coll_env *env, const struct brio_io *io)
+{
+    brio_off off;
+    if (env->local && brio_map_is_piece(io->file, io->pos, io->bytes, &off))
+        return false;
+    return brio_worth_piece(io) < large(env, io->dir);
+}
+
+bool brio_worth_sparse(const struct brio_coll_env *env, brio_off piece, brio_off volume,
+                       brio_off span)
+{
+    return env->local && piece >= PAGE && volume < span / SPARSE;
+}

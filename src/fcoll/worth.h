@@ -1,0 +1,23 @@
+/* Whether a collective access is worth owners (aggregators): each rank answers for its own
+ * bytes, all of them together for the access. Pure. */
+#ifndef BRIO_FCOLL_WORTH_H
+#define BRIO_FCOLL_WORTH_H
+
+#include "fcoll/fcoll.h"
+
+/* Average bytes of a contiguous piece of the access in the file; io->bytes > 0. */
+brio_off brio_worth_piece(const struct brio_io *io);
+
+/* Whether a plan can be made for this rank's bytes at all. */
+bool brio_worth_planning(const struct brio_coll_env *env, const struct brio_io *io);
+
+/* Whether this rank's bytes should go through an owner: not if they are large pieces, nor if
+ * they are one piece that the page cache of a local file system takes as well. */
+bool brio_worth_owner(const struct brio_coll_env *env, const struct brio_io *io);
+
+/* True if all had better do without after all: large gaps between pieces of some size
+ * stay gaps, and owners would only copy. `piece` is the smallest average of any rank. */
+bool brio_worth_sparse(const struct brio_coll_env *env, brio_off piece, brio_off volume,
+                       brio_off span);
+
+#endif
