@@ -16,9 +16,9 @@ static int character(const unsigned char *s)
     return n;
 }
 
-void brio_json_text(FILE *out, const char *text)
+void brio_json_put(FILE *out, const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text;
+    const unsigned char *s = (const unsigned char *)(text ? text : "");
     putc('"', out);
     while (*s) {
         int n = character(s);

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* The text as a JSON string, in quotes. Bytes that are no UTF-8 become U+FFFD. */
-void brio_json_text(FILE *out, const char *text);
+/* The text, or "" for NULL, as a JSON string, in quotes. Bytes that are no UTF-8 become U+FFFD. */
+void brio_json_put(FILE *out, const char *text);
 
 #endif

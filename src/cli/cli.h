@@ -74,8 +74,10 @@ int brio_cmd_merge(int argc, char **argv);
 int brio_cmd_bench(int argc, char **argv);
 int brio_cmd_reproduce(int argc, char **argv);
 int brio_cmd_tune(int argc, char **argv);
+int brio_cmd_report(int argc, char **argv);
+int brio_cmd_calibrate(int argc, char **argv);
 
 extern const char brio_help_run[], brio_help_info[], brio_help_merge[], brio_help_bench[],
-    brio_help_reproduce[], brio_help_tune[];
+    brio_help_reproduce[], brio_help_tune[], brio_help_report[], brio_help_calibrate[];
 
 #endif

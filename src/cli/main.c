@@ -22,6 +22,10 @@ static const struct command commands[] = {
     {"reproduce", brio_cmd_reproduce, "rerun the papers' experiments, and make a report",
      brio_help_reproduce},
     {"tune", brio_cmd_tune, "find the best settings for a program", brio_help_tune},
+    {"report", brio_cmd_report, "say what a program did with its files, and what is better",
+     brio_help_report},
+    {"calibrate", brio_cmd_calibrate, "measure which accesses a file system needs to be fast",
+     brio_help_calibrate},
 };
 
 enum {

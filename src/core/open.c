@@ -15,6 +15,7 @@
 #include "core/op.h"
 #include "core/report.h"
 #include "core/shared.h"
+#include "fs/calibration.h"
 #include "fs/probe.h"
 
 static BRIO_ERR check_amode(int amode)
@@ -82,6 +83,7 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, MPI_Info info,
     memcpy(word.facts.prefix, prefix, sizeof prefix);
     if (f->team.rank == 0 && !mine) {
         brio_fs_probe(f->path, &word.facts);
+        brio_calibration_lookup(f->path, &word.facts);
         word.report = brio_report_wanted();
         if (brio_page_take(&word.page, &f->slot))
             f->slot = NULL; /* no shared pointer in memory, then */

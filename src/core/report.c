@@ -102,7 +102,7 @@ static void put_ranks(FILE *out, const struct brio_file *f, const struct gathere
         const struct brio_record *first =
             all->record ? all->record + (size_t)all->at[r] / sizeof *first : NULL;
         fprintf(out, "%s\n    {\"rank\": %d, \"host\": ", r ? "," : "", r);
-        brio_json_text(out, head->host);
+        brio_json_put(out, head->host);
         fprintf(out, ",\n     \"counters\": ");
         put_counters(out, head->counter);
         fprintf(out, ",\n     \"timeline\": [");
@@ -123,9 +123,9 @@ static void put_choices(FILE *out, const struct brio_file *f)
                 "\"forced\": %s, \"why\": ",
                 comma, brio_framework_name((enum brio_framework)i), c->module->name,
                 c->priority, c->forced ? "true" : "false");
-        brio_json_text(out, c->why);
+        brio_json_put(out, c->why);
         fprintf(out, ", \"about\": ");
-        brio_json_text(out, c->module->about);
+        brio_json_put(out, c->module->about);
         fputc('}', out);
         comma = ",";
     }
@@ -138,7 +138,7 @@ static void put_hints(FILE *out, const struct brio_hint *hints, const void *conf
         char value[BRIO_HINT_MAX];
         brio_hint_show(hint, conf, value, sizeof value);
         fprintf(out, "%s\n    \"%s\": ", *comma, hint->name);
-        brio_json_text(out, value);
+        brio_json_put(out, value);
         *comma = ",";
     }
 }
@@ -158,14 +158,14 @@ static void put_file(FILE *out, struct brio_file *f)
     if (brio_file_get_size(f, &size) != BRIO_OK)
         size = -1;
     fprintf(out, "  \"file\": {\"path\": ");
-    brio_json_text(out, f->path);
+    brio_json_put(out, f->path);
     fprintf(out, ", \"size\": %lld, \"mode\": \"%s\", \"atomic\": %s,\n    \"system\": ",
             (long long)size,
             f->amode & MPI_MODE_RDONLY   ? "read"
             : f->amode & MPI_MODE_WRONLY ? "write"
                                          : "read and write",
             f->facts.atomic ? "true" : "false");
-    brio_json_text(out, f->facts.fs_name);
+    brio_json_put(out, f->facts.fs_name);
     fprintf(out,
             ", \"local\": %s, \"block_size\": %lld, \"servers\": %d, \"stripe\": %lld, "
             "\"k_write\": %lld, \"k_read\": %lld},\n",
@@ -184,7 +184,7 @@ static void put_report(FILE *out, struct brio_file *f, const struct gathered *al
             total[i] += all->head[r].counter[i];
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&f->opened, &tm));
     fprintf(out, "{\n  \"brio\": \"%s\", \"format\": %d, \"program\": ", BRIO_VERSION, FORMAT);
-    brio_json_text(out, program_invocation_name);
+    brio_json_put(out, program_invocation_name);
     fprintf(out, ", \"pid\": %d,\n  \"opened\": \"%s\", \"seconds\": %.6f,\n", (int)getpid(),
             when, (double)(brio_now() - f->opened_ns) / 1e9);
     fprintf(out, "  \"ranks\": %d, \"nodes\": %d,\n", f->team.nranks, f->facts.nnodes);
