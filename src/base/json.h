@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-/* The text, or "" for NULL, as a JSON string, in quotes. Bytes that are no UTF-8 become U+FFFD. */
+/* The text, or "" for NULL, as a JSON string, in quotes. Bytes that are no UTF-8 become U+FFFD.
+ */
 void brio_json_put(FILE *out, const char *text);
 
 #endif

@@ -159,6 +159,21 @@ static void on_slow_rank(struct advices *a)
     free(v);
 }
 
+/* Seconds that ranks waited on average: those that were owners, or those that never were. */
+static double average_wait(const struct advices *a, bool owners)
+{
+    const struct brio_json *list = brio_json_get(a->r->json, "per_rank");
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct brio_json *c = brio_json_get(&list->item[i], "counters");
+        if ((brio_report_number(c, "owned", 0) > 0) != owners)
+            continue;
+        sum += brio_report_number(c, "ns.wait", 0) / 1e9;
+        n++;
+    }
+    return n > 0 ? sum / n : 0;
+}
+
 static void on_waiting(struct advices *a)
 {
     double wait = total(a, "ns.wait") / 1e9;
@@ -166,12 +181,13 @@ static void on_waiting(struct advices *a)
     double owners = accesses > 0 ? total(a, "owners") / accesses : 0;
     if (a->r->nranks < 2 || a->time <= 0 || wait < 0.6 * a->time || a->time < 0.05)
         return;
-    if (owners > 0 && owners < 0.5 * a->r->nranks)
+    if (owners > 0 && average_wait(a, false) > 1.3 * average_wait(a, true))
         add(a, "Ranks wait for the owners",
             brio_text(
-                "%.0f %% of the time in accesses was waiting. On average %.1f of %d ranks "
-                "accessed the file for the others; where the store can take more at a "
-                "time, try more of them (BRIO_CB_NODES).",
+                "%.0f %% of the time in accesses was waiting, most of it by ranks that do "
+                "not access the file themselves: on average %.1f of %d did so for all. "
+                "Where cores and store can take more at a time, try more of them "
+                "(BRIO_CB_NODES).",
                 100 * wait / a->time, owners, a->r->nranks));
     else
         add(a, "Ranks wait for each other",

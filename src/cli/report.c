@@ -94,7 +94,8 @@ double brio_report_number(const struct brio_json *json, const char *name, double
     return n == n ? n : other;
 }
 
-const char *brio_report_string(const struct brio_json *json, const char *name, const char *other)
+const char *brio_report_string(const struct brio_json *json, const char *name,
+                               const char *other)
 {
     const struct brio_json *v = brio_json_get(json, name);
     return v->kind == BRIO_JSON_TEXT ? v->text : other;
@@ -137,7 +138,8 @@ double brio_report_seconds(const struct brio_report *report, const char *dir)
         const struct brio_json *lines = brio_json_get(&list->item[r], "timeline");
         double sum = 0;
         for (size_t i = 0; i < lines->n; i++)
-            if (strncmp(brio_json_text(brio_json_at(&lines->item[i], 0)), dir, strlen(dir)) == 0)
+            if (strncmp(brio_json_text(brio_json_at(&lines->item[i], 0)), dir, strlen(dir)) ==
+                0)
                 sum += record_seconds(&lines->item[i]);
         most = sum > most ? sum : most;
     }

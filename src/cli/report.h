@@ -27,7 +27,8 @@ enum {
 
 /* A member as a number or a text, or `other` if there is none of that kind. */
 double brio_report_number(const struct brio_json *json, const char *name, double other);
-const char *brio_report_string(const struct brio_json *json, const char *name, const char *other);
+const char *brio_report_string(const struct brio_json *json, const char *name,
+                               const char *other);
 
 /* A counter, summed over all ranks. */
 double brio_report_total(const struct brio_report *r, const char *counter);
