@@ -1,22 +1,9 @@
 /* The command's JSON reader: what is JSON is read, what is not is refused. */
 #include "check.h"
 
-#include "cli/json.c"
+#include <math.h>
 
-void *brio_memory(size_t bytes)
-{
-    return malloc(bytes);
-}
-
-void *brio_memory_again(void *p, size_t bytes)
-{
-    return realloc(p, bytes);
-}
-
-static struct brio_json *parse(const char *text)
-{
-    return brio_json_parse(text);
-}
+#include "cli/json.h"
 
 static double number(const struct brio_json *j, const char *key)
 {
@@ -26,8 +13,8 @@ static double number(const struct brio_json *j, const char *key)
 static void reads_values(void)
 {
     struct brio_json *j =
-        parse(" {\"a\": -12.5e1, \"b\": [1, true, null, {}, []], \"c\": {\"d\": "
-              "\"x\"}, \"e\": false}\n");
+        brio_json_parse(" {\"a\": -12.5e1, \"b\": [1, true, null, {}, []], \"c\": {\"d\": "
+                        "\"x\"}, \"e\": false}\n");
     REQUIRE(j, "refused");
     CHECK(number(j, "a") == -125, "%f", number(j, "a"));
     CHECK(brio_json_get(j, "b")->n == 5, "not five");
@@ -50,7 +37,7 @@ static void reads_texts(void)
               {"\"\\ud83d\\ude00\"", "\xf0\x9f\x98\x80"},
               {"\"\xc3\xa9\"", "\xc3\xa9"}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        struct brio_json *j = parse(of[i].json);
+        struct brio_json *j = brio_json_parse(of[i].json);
         CHECK(j && j->kind == BRIO_JSON_TEXT && strcmp(j->text, of[i].text) == 0, "%s",
               of[i].json);
         brio_json_free(j);
@@ -113,7 +100,7 @@ static void stands_attacks(void)
 {
     static char deep[100001];
     memset(deep, '[', sizeof deep - 1);
-    CHECK(!parse(deep), "was read");
+    CHECK(!brio_json_parse(deep), "was read");
     const char *good = "{\"a\": [1.5e3, \"\\ud83d\\ude00\", {\"b\": null}], \"c\": true}";
     for (size_t n = 0; n <= strlen(good); n++) {
         char why[BRIO_JSON_WHY] = "", *part = malloc(n + 1);
