@@ -68,7 +68,7 @@ enum brio_counter {
 
 struct brio_shard {
     _Atomic int64_t n[BRIO_COUNTERS];
-    uint32_t tick; /* small accesses */
+    _Atomic uint32_t tick; /* small accesses, about: nothing is added up from it */
 } __attribute__((aligned(64)));
 
 struct brio_trace;
@@ -168,7 +168,9 @@ static inline int brio_sample(struct brio_stats *s, brio_off bytes)
 {
     if (bytes >= BRIO_LARGE || s->trace)
         return 1;
-    uint32_t tick = s->shard[brio_stats_me()].tick++;
+    _Atomic uint32_t *at = &s->shard[brio_stats_me()].tick;
+    uint32_t tick = atomic_load_explicit(at, memory_order_relaxed);
+    atomic_store_explicit(at, tick + 1, memory_order_relaxed);
     if (tick < BRIO_SAMPLE)
         return 1;
     return tick % BRIO_SAMPLE == BRIO_SAMPLE - 1 ? BRIO_SAMPLE : 0;
