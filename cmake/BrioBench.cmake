@@ -6,6 +6,13 @@ if(NOT BRIO_BENCH)
 endif()
 file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/bench/*.c"
      "${CMAKE_CURRENT_SOURCE_DIR}/bench/work/*.c")
+# What bench/cache/cache.sh makes a file system slow with.
+add_library(bench-delay MODULE bench/cache/delay.c)
+set_target_properties(bench-delay PROPERTIES PREFIX "" OUTPUT_NAME delay
+                      LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
+target_link_libraries(bench-delay PRIVATE brio_options ${CMAKE_DL_LIBS})
+add_dependencies(programs bench-delay)
+
 find_package(PkgConfig QUIET)
 foreach(mpi IN LISTS BRIO_MPIS)
   # Parallel HDF5, for FLASH I/O through it.
@@ -26,5 +33,10 @@ foreach(mpi IN LISTS BRIO_MPIS)
   set_target_properties(bench-demo-${mpi} PROPERTIES OUTPUT_NAME "demo-${mpi}"
                         RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
   target_link_libraries(bench-demo-${mpi} PRIVATE brio_options brio_mpi_${mpi} m)
-  add_dependencies(programs brio-bench-${mpi} bench-demo-${mpi})
+
+  add_executable(bench-cache-${mpi} bench/cache/cache.c)
+  set_target_properties(bench-cache-${mpi} PROPERTIES OUTPUT_NAME "cache-${mpi}"
+                        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
+  target_link_libraries(bench-cache-${mpi} PRIVATE brio_options brio_mpi_${mpi} m)
+  add_dependencies(programs brio-bench-${mpi} bench-demo-${mpi} bench-cache-${mpi})
 endforeach()

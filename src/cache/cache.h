@@ -11,6 +11,7 @@
 struct brio_cache_env {
     const struct brio_team *team; /* of the file; outlives the cache, as does the crew */
     const struct brio_crew *crew;
+    const char *path; /* likewise, or NULL */
     int amode;
     int nservers;        /* that the file is spread over */
     brio_off stripe;     /* bytes before the next of them; 0 if it is not spread */
@@ -55,5 +56,6 @@ void brio_cache_plain_tell(const struct brio_lane *lane, char *out, size_t size)
 
 extern const struct brio_cache brio_cache_none;
 extern const struct brio_cache brio_cache_writebehind;
+extern const struct brio_cache brio_cache_auto;
 
 #endif

@@ -45,6 +45,7 @@ struct head {
     uint32_t nfree;
     uint32_t changes;       /* pages that have been written, or could not be */
     _Atomic uint32_t begun; /* pages */
+    _Atomic uint32_t word;  /* the caller's */
     _Atomic uint32_t hand;  /* the shelf where the search for something old goes on */
 };
 
@@ -296,6 +297,11 @@ void brio_pages_forget(struct brio_pages *p, brio_off page)
     if (sheet)
         vacate(p, sheet);
     pthread_mutex_unlock(&shelf->lock);
+}
+
+_Atomic uint32_t *brio_pages_word(struct brio_pages *p)
+{
+    return &p->head->word;
 }
 
 /* With the lock held. A page that failed once in this flush is left alone. */

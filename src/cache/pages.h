@@ -41,6 +41,9 @@ BRIO_ERR brio_pages_give(struct brio_pages *p, const struct brio_hold *hold);
 /* What the page holds will be overwritten as a whole, past it: it is forgotten. */
 void brio_pages_forget(struct brio_pages *p, brio_off page);
 
+/* A word for the caller that all ranks of the crew see, 0 at first. */
+_Atomic uint32_t *brio_pages_word(struct brio_pages *p);
+
 /* By all ranks of the crew, while none of them puts anything: they share the work. Fails if
  * some page that this rank tried could not be written. */
 BRIO_ERR brio_pages_flush(struct brio_pages *p);

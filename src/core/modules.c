@@ -157,6 +157,7 @@ BRIO_ERR brio_modules_open(struct brio_file *f, const struct brio_layout *layout
     enum brio_err err = brio_agree(&f->team, mine ? mine : open_local(f, layout));
     const struct brio_cache_env env = {.team = &f->team,
                                        .crew = &f->crew,
+                                       .path = f->path,
                                        .amode = f->amode,
                                        .nservers = f->facts.nservers,
                                        .stripe = f->facts.stripe,

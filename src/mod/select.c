@@ -55,7 +55,19 @@ struct wish {
     bool order;
 };
 
-static struct wish find_wish(enum brio_framework framework, const struct brio_settings *s)
+/* "auto" leaves it to the library, unless a module has that name. */
+static bool means_any(const char *name, const struct brio_module *const *modules, size_t n)
+{
+    if (strcmp(name, "auto") != 0)
+        return !*name;
+    while (n > 0 && strcmp(modules[n - 1]->name, name) != 0)
+        n--;
+    return n == 0;
+}
+
+static struct wish find_wish(enum brio_framework framework,
+                             const struct brio_module *const *modules, size_t n,
+                             const struct brio_settings *s)
 {
     struct wish wish = {.name = NULL};
     struct brio_setting e;
@@ -63,7 +75,7 @@ static struct wish find_wish(enum brio_framework framework, const struct brio_se
         if (strcmp(e.name, brio_framework_name(framework)) == 0)
             wish = (struct wish){
                 .name = e.value, .where = e.where, .order = e.source >= BRIO_FROM_ENVIRONMENT};
-    if (wish.name && (!*wish.name || strcmp(wish.name, "auto") == 0))
+    if (wish.name && means_any(wish.name, modules, n))
         wish.name = NULL;
     return wish;
 }
@@ -120,7 +132,7 @@ BRIO_ERR brio_select(enum brio_framework framework, const struct brio_module *co
                      size_t n, const struct brio_facts *facts, const struct brio_settings *s,
                      struct brio_chosen *out)
 {
-    struct wish wish = find_wish(framework, s);
+    struct wish wish = find_wish(framework, modules, n, s);
     struct brio_chosen best = {.module = NULL};
     enum brio_err err;
     if (wish.name) {

@@ -13,7 +13,7 @@ enum {
     CAP = 1 << 18,
     MOST = 3000, /* bytes of one write */
     STEPS = 25,  /* of a mix */
-    NODES = 1
+    NODES = 3    /* pretended, at most */
 };
 
 static MPI_Comm comm_of[NODES + 1]; /* by the number of nodes pretended */
@@ -309,19 +309,42 @@ static void mixes(void)
     run_mixes("writebehind");
 }
 
+static void auto_mixes(void)
+{
+    run_mixes("auto");
+}
+
 /* ---- Small things ---------------------------------------------------------------------------
  */
 
-static MPI_File open_with(int nodes, int amode, int *rc)
+static MPI_File open_cache(const char *cache, int nodes, int amode, int *rc)
 {
     MPI_File fh = MPI_FILE_NULL;
     MPI_Info info;
     MPI_Info_create(&info);
-    MPI_Info_set(info, "cache", "writebehind");
-    MPI_Info_set(info, "cache_page", "4096");
+    MPI_Info_set(info, "cache", cache);
+    MPI_Info_set(info, "cache_page", "16384");
     *rc = MPI_File_open(nodes_comm(nodes), test_file(), amode | MPI_MODE_CREATE, info, &fh);
     MPI_Info_free(&info);
     return fh;
+}
+
+static MPI_File open_with(int nodes, int amode, int *rc)
+{
+    return open_cache("writebehind", nodes, amode, rc);
+}
+
+/* What get_info says of the cache. */
+static const char *cache_state(MPI_File fh)
+{
+    static char text[MPI_MAX_INFO_VAL];
+    MPI_Info info;
+    int flag = 0;
+    text[0] = '\0';
+    MPI_File_get_info(fh, &info);
+    MPI_Info_get(info, "cache_state", MPI_MAX_INFO_VAL - 1, text, &flag);
+    MPI_Info_free(&info);
+    return text;
 }
 
 /* It is an error to want it for a file that is read. */
@@ -416,19 +439,44 @@ static void leaves_gaps_alone(void)
 /* What is kept back is said. */
 static void says_what_it_does(void)
 {
-    int rc, flag = 0;
-    char text[MPI_MAX_INFO_VAL] = "";
-    MPI_Info info;
+    int rc;
     MPI_File fh = open_with(1, MPI_MODE_WRONLY, &rc);
     REQUIRE(rc == MPI_SUCCESS, "open: %d", rc);
-    MPI_File_get_info(fh, &info);
-    MPI_Info_get(info, "cache_state", MPI_MAX_INFO_VAL - 1, text, &flag);
-    CHECK(flag && strstr(text, "4096"), "cache_state: %s", text);
-    MPI_Info_free(&info);
+    CHECK(strstr(cache_state(fh), "16384 bytes"), "cache_state: %s", cache_state(fh));
+    MPI_File_close(&fh);
+    fh = open_cache("auto", 1, MPI_MODE_RDWR, &rc);
+    REQUIRE(rc == MPI_SUCCESS, "open: %d", rc);
+    CHECK(strstr(cache_state(fh), "left alone"), "cache_state: %s", cache_state(fh));
     MPI_File_close(&fh);
 }
 
+/* `auto` keeps back what is costly to write, and nothing else; what one file has taught is
+ * remembered for the next. BRIO_DELAY_US says that this test's directory is slow. */
+static void auto_finds_out(void)
+{
+    char buf[100] = {0};
+    int rc, slow = getenv("BRIO_DELAY_US") != NULL;
+    for (int nodes = 1; nodes <= 2; nodes++) {
+        MPI_File fh = open_cache("auto", nodes, MPI_MODE_WRONLY, &rc);
+        REQUIRE(rc == MPI_SUCCESS, "open: %d", rc);
+        for (int i = 0; i < 200; i++)
+            MPI_File_write_at(fh, (i * test_nranks + test_rank) * 100, buf, 100, MPI_BYTE,
+                              MPI_STATUS_IGNORE);
+        MPI_File_sync(fh);
+        const char *state = cache_state(fh), *want = slow ? "are kept back" : "not kept back";
+        CHECK(strstr(state, want) && (slow || strstr(state, "less than 20 us")), "%s", state);
+        MPI_File_close(&fh);
+        fh = open_cache("auto", nodes, MPI_MODE_WRONLY, &rc);
+        REQUIRE(rc == MPI_SUCCESS, "open: %d", rc);
+        state = cache_state(fh);
+        CHECK(strstr(state, want), "the second time: %s", state);
+        MPI_File_close(&fh);
+    }
+}
+
 static const struct test_case cases[] = {TEST(mixes),
+                                         TEST(auto_mixes),
+                                         TEST(auto_finds_out),
                                          TEST(only_to_write),
                                          TEST(shared_pointers),
                                          TEST(leaves_gaps_alone),
