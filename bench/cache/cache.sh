@@ -29,15 +29,15 @@ mkdir "$dir/slow" "$dir/plain"
 cores=$(nproc)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_hwloc_base_binding_policy=none PMIX_MCA_gds=${PMIX_MCA_gds:-hash}
-export BRIO_DELAY_STRIPE=1048576 BRIO_DELAY_LOG=$dir/log
+export DELAY_STRIPE=1048576 DELAY_LOG=$dir/log
 
 # MPI IO RANKS WHERE PATTERN WAYS REPS: lines "way seconds"; the counts are in $dir/log.
 run() {
     local mpi=$1 io=$2 ranks=$3 where=$4 preload command
     preload=$dir/build/bench/delay.so
     [ "$io" = brio ] && preload=$preload:$dir/build/libbrio-$mpi.so
-    export BRIO_DELAY_DIR=$dir/$where BRIO_DELAY_US=0
-    [ "$where" = slow ] && BRIO_DELAY_US=$delay
+    export DELAY_DIR=$dir/$where DELAY_US=0
+    [ "$where" = slow ] && DELAY_US=$delay
     rm -f "$dir/log"
     if [ "$mpi" = openmpi ]; then
         command=("$(command -v mpirun.openmpi || echo mpirun)" --oversubscribe -n "$ranks")

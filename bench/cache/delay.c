@@ -1,10 +1,10 @@
 /* Preloaded into a program: what lies below one directory becomes as slow as a parallel file
  * system, and the calls that move its bytes are counted. Knows nothing of Brio.
  *
- *   BRIO_DELAY_DIR     the directory; without it nothing happens
- *   BRIO_DELAY_US      microseconds that every call takes longer (default 0: only count)
- *   BRIO_DELAY_STRIPE  a write is aligned if it begins at a multiple of this (default 1m)
- *   BRIO_DELAY_LOG     a file that gets one line from each process when it ends:
+ *   DELAY_DIR     the directory; without it nothing happens
+ *   DELAY_US      microseconds that every call takes longer (default 0: only count)
+ *   DELAY_STRIPE  a write is aligned if it begins at a multiple of this (default 1m)
+ *   DELAY_LOG     a file that gets one line from each process when it ends:
  *                      "writes N bytes N aligned N reads N bytes N" */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -104,21 +104,21 @@ static ssize_t moved(int fd, int write, off_t at, ssize_t n)
 
 __attribute__((constructor)) static void set_up(void)
 {
-    const char *text = getenv("BRIO_DELAY_DIR");
+    const char *text = getenv("DELAY_DIR");
     char *real = text ? realpath(text, NULL) : NULL;
     if (real && strlen(real) < sizeof dir)
         strcpy(dir, real);
     free(real);
-    if ((text = getenv("BRIO_DELAY_US")))
+    if ((text = getenv("DELAY_US")))
         delay_us = atol(text);
-    if ((text = getenv("BRIO_DELAY_STRIPE")) && atol(text) > 0)
+    if ((text = getenv("DELAY_STRIPE")) && atol(text) > 0)
         stripe = atol(text);
     dir_len = strlen(dir);
 }
 
 __attribute__((destructor)) static void report(void)
 {
-    const char *log = getenv("BRIO_DELAY_LOG");
+    const char *log = getenv("DELAY_LOG");
     char line[200];
     if (!log || (writes == 0 && reads == 0))
         return;

@@ -451,11 +451,11 @@ static void says_what_it_does(void)
 }
 
 /* `auto` keeps back what is costly to write, and nothing else; what one file has taught is
- * remembered for the next. BRIO_DELAY_US says that this test's directory is slow. */
+ * remembered for the next. DELAY_US says that this test's directory is slow. */
 static void auto_finds_out(void)
 {
     char buf[100] = {0};
-    int rc, slow = getenv("BRIO_DELAY_US") != NULL;
+    int rc, slow = getenv("DELAY_US") != NULL;
     for (int nodes = 1; nodes <= 2; nodes++) {
         MPI_File fh = open_cache("auto", nodes, MPI_MODE_WRONLY, &rc);
         REQUIRE(rc == MPI_SUCCESS, "open: %d", rc);
