@@ -1,4 +1,6 @@
 /* Blocking and split data access. */
+#include <sched.h>
+
 #include "comm/verdict.h"
 #include "core/file.h"
 #include "core/op.h"
@@ -66,16 +68,38 @@ BRIO_ERR brio_access(struct brio_file *f, const struct brio_call *call, brio_off
     return result.err;
 }
 
+/* The other ranks drive the operation step by step, with MPI's nonblocking reductions; those
+ * never match blocking ones. */
+static struct brio_result run_in_steps(struct brio_file *f, const struct brio_io *io,
+                                       enum brio_err mine)
+{
+    const struct brio_fcoll *fcoll = brio_file_fcoll(f);
+    struct brio_result result = {.err = BRIO_OK};
+    bool done = false;
+    brio_access_begin(f, io, mine, BRIO_POLL);
+    for (fcoll->step(f->fcoll, BRIO_POLL, &done, &result); !done;
+         fcoll->step(f->fcoll, BRIO_POLL, &done, &result))
+        sched_yield();
+    brio_phase(f->stats, BRIO_PHASE_NONE);
+    return result;
+}
+
 enum brio_err brio_access_refuse(struct brio_file *f, const struct brio_call *call,
                                  enum brio_err err)
 {
     struct brio_ready r = {.io = {.dir = call->dir}, .type = MPI_DATATYPE_NULL};
     struct brio_result result;
+    struct brio_verdict v;
     brio_op_await_turn(f);
     if (!brio_access_place(f, call, &err, &r, &result))
-        result = brio_access_run(f, &r.io, err);
-    err = result.err;
-    return brio_ready_converts(f, call) ? brio_agree(&f->team, err) : err;
+        result = run_in_steps(f, &r.io, err);
+    if (!brio_ready_converts(f, call))
+        return result.err;
+    brio_verdict_init(&v, result.err);
+    brio_verdict_start(&v, &f->team, BRIO_POLL);
+    while (!brio_verdict_done(&v, BRIO_POLL, &result.err))
+        sched_yield();
+    return result.err;
 }
 
 BRIO_ERR brio_split_begin(struct brio_file *f, const struct brio_call *call)

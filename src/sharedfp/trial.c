@@ -38,7 +38,11 @@ static void leave(struct trial *t)
 static int lock_range(int fd, short type)
 {
     struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = 64, .l_len = 1};
-    return fcntl(fd, F_OFD_SETLK, &range);
+    int n;
+    do
+        n = fcntl(fd, F_OFD_SETLK, &range);
+    while (n != 0 && errno == EINTR);
+    return n;
 }
 
 /* Other ranks may be trying, too: a lock that is refused works. What must not happen is that
