@@ -5,7 +5,7 @@ set -u
 ranks=$1
 shift
 . "$BRIO_SOURCE/test/fault/lib.sh"
-modules=$("$BRIO_BUILD/brio" info | awk '/^[a-z]/ {on = $1 == "sharedfp"} on && /^  [a-z]/ {print $1}')
+modules=$("$BRIO_BUILD/brio" info | awk '/^[^ ]/ {on = $1 == "sharedfp"} on && /^  [a-z]/ {print $1}')
 [ -n "$modules" ] || { echo "FAIL: brio info lists no sharedfp modules"; exit 1; }
 export BRIO_INDIVIDUAL_MEMORY=4096 BRIO_LOCKEDFILE_LIMIT=5
 bad=0
@@ -28,7 +28,7 @@ for module in $modules; do
     addproc) [ "$BRIO_MPI" = openmpi ] || continue ;; # Debian's MPICH cannot start processes
     esac
     functions="malloc pwrite:ENOSPC"
-    [ "$module" = lockedfile ] && functions+=" fcntl open pread:EIO"
+    [ "$module" = lockedfile ] && functions+=" fcntl:EINTR fcntl:late open pread:EIO"
     on 1 "$module" $functions
     [ "$module" = sm ] || on 2 "$module" malloc
 done
