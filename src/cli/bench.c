@@ -39,10 +39,11 @@ const char brio_help_bench[] =
     "\n"
     "Of any workload: --verify (every byte of every repetition), --only write|read, --whole\n"
     "(time from open to close), --fresh (a new file for each write), --sync.\n"
-    "sharedfp also takes the thesis's -f FILE -d BYTES -i LOOPS -m MODE -v VARIABILITY.\n"
+    "sharedfp also takes the thesis's -f FILE -d BYTES -i LOOPS -m MODE -v VARIABILITY, and\n"
+    "--series 1 to 4 for its test series, a thousandth of their size.\n"
     "\n"
     "  brio bench tile -n 4 --against ompio,romio,mpich\n"
-    "  brio bench sharedfp -n 8 -d 2m -i 32 -m 2 --each sharedfp --only write\n"
+    "  brio bench sharedfp --series 2 -m 2 --each sharedfp\n"
     "  brio bench blockcyclic --bx 64,16,4,1 --each fcoll\n";
 
 enum {
@@ -83,6 +84,28 @@ static bool take_number(const char *option, const char *value, double lo, double
     return true;
 }
 
+static bool take_words(struct brio_bench_request *r, int argc, char **argv);
+
+/* The thesis's test series, sizes a thousandth of its own. */
+static bool take_series(struct brio_bench_request *r, const char *value)
+{
+    static const char *const series[] = {
+        "-n 8 --bytes 2m --loops 20,25,32,40,50,64",
+        "-n 2,4,8,16,32 --bytes 2m --loops 32",
+        "-n 8 --total 64m --loops 32,64,128,256,512,1024,2048,4096,8192,16384,32768",
+        "-n 2,4,8,16,32 --bytes 2m --per-rank --total 64m",
+    };
+    if (strcmp(r->plan.workload, "sharedfp") != 0 || !strchr("1234", value[0]) ||
+        strlen(value) != 1)
+        return wrong("--series", value, "1 to 4, and is for sharedfp");
+    struct brio_words w = brio_words_of("bench", r->plan.workload);
+    struct brio_words more = brio_words_of("--only=write", series[value[0] - '1']);
+    brio_words_add(&w, "--fresh");
+    for (size_t i = 0; i < more.n; i++)
+        brio_words_add(&w, more.word[i]);
+    return take_words(r, (int)w.n, (char **)w.word);
+}
+
 /* An option of the command itself; the number of words used, 0 if it is none, -1 if wrong. */
 static int take_own(struct brio_bench_request *r, const char *name, const char *value)
 {
@@ -99,6 +122,8 @@ static int take_own(struct brio_bench_request *r, const char *name, const char *
         r->plan.reps = (int)n;
     } else if (strcmp(name, "--limit") == 0) {
         fine = take_number(name, value, 0.01, 1e6, &r->plan.limit);
+    } else if (strcmp(name, "--series") == 0) {
+        fine = take_series(r, value);
     } else if (strcmp(name, "--dir") == 0) {
         r->plan.dir = value;
     } else if (strcmp(name, "-f") == 0) {

@@ -36,6 +36,8 @@ struct brio_words {
     size_t n;
 };
 void brio_words_add(struct brio_words *words, const char *word);
+/* A word, and then those of a text, separated by blanks. */
+struct brio_words brio_words_of(const char *first, const char *text);
 
 /* ---- program.c: which MPI a program uses ---------------------------------------------- */
 

@@ -242,20 +242,6 @@ static void show_progress(void *self, const char *text, double part)
             (int)left / 60, (int)left % 60, p->id, text);
 }
 
-/* The words of a command, as main would get them. */
-static struct brio_words words_of(const char *command)
-{
-    struct brio_words w = {0};
-    brio_words_add(&w, "bench");
-    for (const char *at = command; *at;) {
-        size_t n = strcspn(at, " ");
-        if (n > 0)
-            brio_words_add(&w, brio_text("%.*s", (int)n, at));
-        at += n + (at[n] == ' ');
-    }
-    return w;
-}
-
 static bool run_one(const struct request *r, struct brio_outcome *o, const char *path,
                     struct progress *p)
 {
@@ -264,7 +250,7 @@ static bool run_one(const struct request *r, struct brio_outcome *o, const char 
         brio_text("%s%s%s", e->words, e->words[strlen(e->words) - 1] == ' ' ? "" : " ",
                   r->mode == QUICK ? e->quick : e->full);
     char *command = brio_text("brio bench %s", options);
-    struct brio_words w = words_of(options), absent = {0};
+    struct brio_words w = brio_words_of("bench", options), absent = {0};
     struct brio_bench_request b;
     if (!brio_bench_parse(&b, (int)w.n, (char **)w.word))
         return false;

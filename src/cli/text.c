@@ -58,6 +58,19 @@ void brio_words_add(struct brio_words *words, const char *word)
     words->word[words->n] = NULL;
 }
 
+struct brio_words brio_words_of(const char *first, const char *text)
+{
+    struct brio_words w = {0};
+    brio_words_add(&w, first);
+    while (*text) {
+        size_t n = strcspn(text, " ");
+        if (n > 0)
+            brio_words_add(&w, brio_text("%.*s", (int)n, text));
+        text += n + (text[n] == ' ');
+    }
+    return w;
+}
+
 const char *brio_mpi_name(enum brio_mpi mpi)
 {
     return mpi == BRIO_MPI_OPENMPI ? "openmpi" : mpi == BRIO_MPI_MPICH ? "mpich" : "unknown";

@@ -73,6 +73,8 @@ expect csv 0 '^tile,2,".*",64,[0-9]+,"brio",Brio [0-9.]+,.*,read,2,[0-9.]+,' "$b
     -n 2 --size 100k --element 64 --mpi "$mpi" --reps 2 --csv
 expect numbers_of_ranks 0 '^tile: 3 ranks' "$brio" bench tile -n 1,3 --size 10k --element 64 \
     --mpi "$mpi" --reps 1
+expect series 0 '^sharedfp: 1 ranks' "$brio" bench sharedfp --series 3 -n 1 --loops 2 --total 4k \
+    --mpi "$mpi" --reps 1
 expect file 0 'shared|ordered|mode 1' "$brio" bench sharedfp -n 1 -f "$PWD/mine" -d 1k -i 2 \
     --mpi "$mpi" --reps 1
 
@@ -93,6 +95,8 @@ expect bad_value 2 'takes S, W, A, B or C' "$brio" bench btio --class X
 expect bad_number 2 'takes numbers' "$brio" bench tile --size 4q
 expect bad_ranks 2 '-n takes numbers of ranks' "$brio" bench tile -n 0
 expect bad_mode 2 '1 2 3 4' "$brio" bench sharedfp -m 5
+expect bad_series 2 '1 to 4' "$brio" bench sharedfp --series 5
+expect series_of_another 2 'for sharedfp' "$brio" bench tile --series 1
 expect bad_peer 2 'ompio, romio, mpich' "$brio" bench tile --against lustre
 expect bad_variant 2 'LABEL:NAME=VALUE' "$brio" bench tile --variant fcoll
 expect bad_framework 2 'no framework' "$brio" bench tile --each frob
