@@ -126,7 +126,8 @@ bool brio_markdown(const char *dir, const struct brio_outcome *o, size_t n, cons
     fprintf(
         out,
         "# Results\n\nMade by `brio reproduce --%s` on %s, Brio %s: %s, %s, files on %s, "
-        "%s.\n\nSpeeds are medians. All contenders of a table took turns in the same run. "
+        "%s.\n\nSpeeds are those of the fastest repetition, as in papers 000 and 004. All "
+        "contenders of a table took turns in the same run. "
         "The limit is the same bytes by plain contiguous `pwrite` and `pread` from the same "
         "ranks. The command behind each table measures it again.\n",
         mode, e.date, BRIO_VERSION, e.machine, e.system, e.files, e.mpis);

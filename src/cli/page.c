@@ -270,8 +270,9 @@ bool brio_page(const char *path, const struct brio_outcome *o, size_t n, const c
         fputs("<p>gnuplot is not installed: no figures, only tables.</p>\n", out);
     free(gnuplot);
     fputs(
-        "<p class=small>Speeds are medians of all repetitions; all contenders of a table "
-        "took turns. The limit is the same bytes by plain contiguous pwrite and pread from the "
+        "<p class=small>Figures and verdicts take the fastest repetition, as papers 000 and "
+        "004 do; tables show medians. All contenders of a table took turns. The limit is the "
+        "same bytes by plain contiguous pwrite and pread from the "
         "same ranks. System calls count reads or writes of all ranks; messages, copies, locks "
         "and alignment are Brio's own counters.</p>\n",
         out);
