@@ -10,7 +10,8 @@
 #   PARTS            which of writes patterns reads (default: all)
 #   MPIS             which of openmpi mpich (default: all that were built)
 #   REPETITIONS      of each measurement (default 3)
-#   SIZE             small (default) or large
+#   SIZE_MB          MiB written through the slow store (default 8; four times that as it is)
+#   BTIO, S3D        the patterns (default btio:48:5 and s3d:24:2)
 #   BRIO_BENCH_DIR   where the files go (default: TMPDIR or /tmp)
 #   SECONDS_EACH     after which a run is given up (default 30)
 set -eu
