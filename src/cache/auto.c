@@ -106,6 +106,7 @@ const struct brio_cache brio_cache_auto = {
              .hints = brio_behind_hints,
              .conf_size = sizeof(struct brio_behind_conf),
              .query = query},
+    .atomic = brio_cache_plain_atomic,
     .open = open_auto,
     .close = close_auto,
     .size = size_auto,

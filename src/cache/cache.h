@@ -22,9 +22,10 @@ struct brio_cache_env {
 /* The flush of a cache's lane is collective. */
 struct brio_cache {
     struct brio_module base;
-    /* Accesses through it are indivisible among the ranks of the file. If they are not, core
-     * flushes when atomic mode is switched on, and goes past the cache while it is. */
-    bool atomic;
+    /* Local, by all ranks alike after a flush: from now on accesses are, or need no longer be,
+     * indivisible among the ranks of the file. False if it has no way to do that: then core
+     * goes past the cache in atomic mode. */
+    bool (*atomic)(const struct brio_lane *lane, bool on);
     /* Collective: succeeds on all ranks or on none. Wraps `below`; `none` gives it back as it
      * is. */
     BRIO_ERR(*open)
@@ -48,6 +49,7 @@ struct brio_cache {
 };
 
 /* For slots that a module has nothing to do in: src/cache/plain.c. */
+bool brio_cache_plain_atomic(const struct brio_lane *lane, bool on);
 BRIO_ERR brio_cache_plain_size(const struct brio_lane *lane, brio_off *size);
 BRIO_ERR brio_cache_plain_resized(const struct brio_lane *lane, brio_off size);
 BRIO_ERR brio_cache_plain_settle(const struct brio_lane *lane, const struct brio_io *io);
@@ -57,5 +59,6 @@ void brio_cache_plain_tell(const struct brio_lane *lane, char *out, size_t size)
 extern const struct brio_cache brio_cache_none;
 extern const struct brio_cache brio_cache_writebehind;
 extern const struct brio_cache brio_cache_auto;
+extern const struct brio_cache brio_cache_coherent;
 
 #endif

@@ -25,6 +25,7 @@ static BRIO_ERR close_none(struct brio_lane *lane)
 
 const struct brio_cache brio_cache_none = {
     .base = {.name = "none", .about = "every access goes to the system", .query = query},
+    .atomic = brio_cache_plain_atomic,
     .open = open_none,
     .close = close_none,
     .size = brio_cache_plain_size,

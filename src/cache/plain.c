@@ -3,6 +3,13 @@
 
 #include "cache/cache.h"
 
+bool brio_cache_plain_atomic(const struct brio_lane *lane, bool on)
+{
+    (void)lane;
+    (void)on;
+    return false;
+}
+
 enum brio_err brio_cache_plain_size(const struct brio_lane *lane, brio_off *size)
 {
     (void)lane;

@@ -26,6 +26,7 @@ const struct brio_cache brio_cache_writebehind = {
              .hints = brio_behind_hints,
              .conf_size = sizeof(struct brio_behind_conf),
              .query = query},
+    .atomic = brio_cache_plain_atomic,
     .open = open_writebehind,
     .close = brio_behind_close,
     .size = brio_behind_size,

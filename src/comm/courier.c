@@ -3,24 +3,16 @@
 #include "comm/courier.h"
 
 #include <limits.h>
-#include <linux/futex.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "comm/courier_parts.h"
 #include "comm/real.h"
 #include "comm/verdict.h"
-
-void brio_futex_sleep(_Atomic uint32_t *word, uint32_t seen)
-{
-    syscall(SYS_futex, word, FUTEX_WAIT, seen, NULL, NULL, 0);
-}
 
 void brio_courier_rest(int *round)
 {
@@ -79,7 +71,7 @@ struct brio_box *brio_courier_take(struct brio_courier *c, enum brio_wait how)
             if (far)
                 brio_courier_rest(&round);
             else
-                brio_futex_sleep(&desk->returned, seen);
+                brio_sleep_on(&desk->returned, seen);
         }
         atomic_fetch_sub(&desk->waiting, 1);
         if (box || how == BRIO_POLL)
@@ -115,7 +107,7 @@ void brio_courier_drain(struct brio_courier *c)
             if (posted && far)
                 brio_courier_rest(&round);
             else if (posted)
-                brio_futex_sleep(&c->desks[c->member].returned, seen);
+                brio_sleep_on(&c->desks[c->member].returned, seen);
             atomic_fetch_sub(&c->desks[c->member].waiting, 1);
             if (!posted)
                 break;
@@ -147,7 +139,7 @@ static void await_near(struct brio_courier *c, struct brio_slip *slip)
     brio_look_closely(&c->env.crew->team, &slip->state, SLIP_SENT);
     atomic_compare_exchange_strong(&slip->state, &sent, SLIP_AWAITED);
     while (atomic_load(&slip->state) == SLIP_AWAITED)
-        brio_futex_sleep(&slip->state, SLIP_AWAITED);
+        brio_sleep_on(&slip->state, SLIP_AWAITED);
 }
 
 /* The answer to a post has no bytes: its place can be ready before. That of a call comes into

@@ -87,6 +87,4 @@ static inline struct brio_slip *brio_slip_at(const struct brio_courier *c, int n
     return (struct brio_slip *)(c->slips + (size_t)number * c->pitch);
 }
 
-void brio_futex_sleep(_Atomic uint32_t *word, uint32_t seen);
-
 #endif

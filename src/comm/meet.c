@@ -88,6 +88,11 @@ void brio_doze(const struct brio_team *team, _Atomic uint32_t *word, uint32_t se
     syscall(SYS_futex, word, FUTEX_WAIT, seen, &(struct timespec){.tv_nsec = nap}, NULL, 0);
 }
 
+void brio_sleep_on(_Atomic uint32_t *word, uint32_t seen)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT, seen, NULL, NULL, 0);
+}
+
 void brio_rouse(_Atomic uint32_t *word)
 {
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);

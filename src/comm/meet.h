@@ -44,7 +44,11 @@ void brio_doze(const struct brio_team *team, _Atomic uint32_t *word, uint32_t se
  * has a core. */
 void brio_look_closely(const struct brio_team *team, _Atomic uint32_t *word, uint32_t seen);
 
-/* Wakes all who doze on the word. */
+/* Sleeps while *word is `seen`, but may wake without a reason. For what others do without this
+ * rank's calling MPI. */
+void brio_sleep_on(_Atomic uint32_t *word, uint32_t seen);
+
+/* Wakes all who doze or sleep on the word. */
 void brio_rouse(_Atomic uint32_t *word);
 
 #endif

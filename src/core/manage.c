@@ -10,7 +10,7 @@
 #include "core/shared.h"
 #include "core/tally.h"
 
-/* Collective. In atomic mode the cache is empty. */
+/* Collective. */
 static BRIO_ERR flush(struct brio_file *f)
 {
     brio_op_drain(f);
@@ -95,8 +95,7 @@ BRIO_ERR brio_file_sync(struct brio_file *f)
 static BRIO_ERR open_guard(struct brio_file *f, struct brio_guard **out)
 {
     const struct brio_fs *fs = brio_file_fs(f);
-    const struct brio_lane *below = brio_file_cache(f)->atomic ? &f->plain : &f->bottom;
-    enum brio_err err = brio_guard_open(below, fs, f->fs, f->stats, out);
+    enum brio_err err = brio_guard_open(&f->bottom, fs, f->fs, f->stats, out);
     if (err)
         return err;
     err = fs->lock(f->fs, f->store.readable ? BRIO_LOCK_SHARED : BRIO_LOCK_EXCLUSIVE, 0, 1);
@@ -116,9 +115,10 @@ BRIO_ERR brio_file_set_atomicity(struct brio_file *f, bool atomic)
 {
     struct brio_verdict v;
     struct brio_guard *guard = NULL;
-    bool before = f->guard != NULL;
+    bool before = f->facts.atomic;
     enum brio_err err = flush(f);
-    if (!err && atomic && !before)
+    bool cached = brio_file_cache(f)->atomic(&f->plain, atomic);
+    if (!err && atomic && !before && !cached)
         err = open_guard(f, &guard);
     if (!err)
         err = choose_fcoll(f, atomic);
@@ -127,8 +127,10 @@ BRIO_ERR brio_file_set_atomicity(struct brio_file *f, bool atomic)
     err = brio_verdict_settle(&v, &f->team);
     if (err) {
         brio_guard_close(guard);
+        brio_file_cache(f)->atomic(&f->plain, before);
         if (f->facts.atomic != before && choose_fcoll(f, before) != BRIO_OK)
             brio_log(BRIO_WARN, "%s: collective accesses stay as chosen", f->path);
+        f->facts.atomic = before;
         return err;
     }
     if (guard) {
@@ -143,7 +145,7 @@ BRIO_ERR brio_file_set_atomicity(struct brio_file *f, bool atomic)
 
 bool brio_file_atomicity(const struct brio_file *f)
 {
-    return f->guard != NULL;
+    return f->facts.atomic;
 }
 
 BRIO_ERR brio_file_get_group(struct brio_file *f, MPI_Group *out)

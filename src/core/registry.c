@@ -19,7 +19,8 @@ static const struct brio_module *const fbtl[] = {&brio_fbtl_posix.base,
 #endif
                                                  NULL};
 static const struct brio_module *const cache[] = {
-    &brio_cache_none.base, &brio_cache_writebehind.base, &brio_cache_auto.base, NULL};
+    &brio_cache_none.base, &brio_cache_writebehind.base, &brio_cache_auto.base,
+    &brio_cache_coherent.base, NULL};
 static const struct brio_module *const fcache[] = {&brio_fcache_none.base,
                                                    &brio_fcache_stripe.base, NULL};
 static const struct brio_module *const fcoll[] = {&brio_fcoll_individual.base,

@@ -1,5 +1,5 @@
 /* One thread per process, asleep most of the time: it looks into MPI every 50 microseconds
- * while somebody uses the pointer and every 2 ms while nobody does. Where neither the network
+ * while somebody uses the pointer and every 10 ms while nobody does. Where neither the network
  * nor shared memory does the addition by itself, MPI does it inside calls of the target's:
  * without this thread a rank that computes for a second makes all others wait a second
  * (MPICH always, Open MPI where its window is made of messages). */
@@ -13,7 +13,7 @@
 
 enum {
     SHORT_NAP_US = 50,
-    LONG_NAP_US = 2000,
+    LONG_NAP_US = 10000,
     PATIENCE = 200 /* looks without change before the naps become long */
 };
 
