@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "check_mpi.h"
+#include "disk.h"
 
 static inline const char *error_text(int err)
 {
@@ -84,27 +85,6 @@ static inline void make_file(const char *path, int64_t size, int fill)
         free(data);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-}
-
-static inline int64_t size_on_disk(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 ? (int64_t)st.st_size : -1;
-}
-
-/* `len` bytes of the file at `at`; what is not there comes as 0xEE. */
-static inline void load_file(const char *path, int64_t at, void *buf, size_t len)
-{
-    memset(buf, 0xEE, len);
-    int fd = open(path, O_RDONLY);
-    for (size_t have = 0; fd >= 0 && have < len;) {
-        ssize_t n = pread(fd, (char *)buf + have, len - have, at + (int64_t)have);
-        if (n <= 0)
-            break;
-        have += (size_t)n;
-    }
-    if (fd >= 0)
-        close(fd);
 }
 
 /* A second name beside test_file(). */

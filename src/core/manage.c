@@ -68,7 +68,7 @@ BRIO_ERR brio_file_get_size(struct brio_file *f, brio_off *out)
 static BRIO_ERR sync_all(struct brio_file *f)
 {
     enum brio_err err = flush(f);
-    if (f->amode & MPI_MODE_RDONLY)
+    if (f->amode & MPI_MODE_RDONLY && f->store.local)
         return brio_agree(&f->team, err);
     if (!f->store.local) {
         enum brio_err synced = brio_file_fs(f)->sync(f->fs);

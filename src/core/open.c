@@ -170,6 +170,8 @@ static BRIO_ERR open_store(struct brio_file *f, struct found *found)
         .path = f->path,
         .amode = f->amode,
         .create = f->team.rank == 0 && f->amode & MPI_MODE_CREATE,
+        .there = f->team.rank != 0,
+        .spread = f->facts.nnodes > 1,
         .perm = parse_perm(&f->conf),
         .nservers = (int)f->conf.striping_factor,
         .stripe = f->conf.striping_unit,

@@ -21,6 +21,7 @@ struct brio_port brio_port_of(const struct brio_store *store)
 {
     brio_off block = store->block_size;
     return (struct brio_port){.fd = store->fd,
+                              .direct = store->direct,
                               .handle = store->handle,
                               .block = block > 0 && !(block & (block - 1)) ? block : 4096,
                               .stats = store->stats};

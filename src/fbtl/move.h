@@ -27,6 +27,7 @@ struct brio_port {
     brio_off (*move)(const struct brio_port *port, enum brio_dir dir, const struct iovec *iov,
                      int niov, brio_off off);
     int fd;        /* of a descriptor */
+    int direct;    /* another one of the same file, to read past the page cache, or -1 */
     void *handle;  /* of what is none */
     brio_off most; /* bytes that one call may be asked for */
     const struct brio_calls *calls;

@@ -10,6 +10,8 @@
 /* What fs gives and fbtl takes. Which of the first two it is, brio_fs.store says. */
 struct brio_store {
     int fd;        /* the operating system's descriptor, or -1 */
+    int direct;    /* another one of the same file, to read past this node's page cache, which
+                    * is not to be trusted; wants whole blocks of 4096 bytes; or -1 */
     void *handle;  /* a file system's own handle, or NULL; lives until fs.close */
     bool readable; /* also when the user opened write-only: what the system granted */
     bool writable;
@@ -24,6 +26,8 @@ struct brio_fs_open {
     const char *path; /* without prefix */
     int amode;        /* MPI's access mode bits */
     bool create;      /* this rank creates (rank 0 with MPI_MODE_CREATE), others find it */
+    bool there;       /* another rank has opened it already: it must be there */
+    bool spread;      /* ranks on other nodes open it too */
     int perm;         /* permissions for creation, umask still applies; -1: 0666 */
     int nservers;     /* striping asked for at creation, 0: as it comes */
     brio_off stripe;

@@ -7,27 +7,49 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+enum {
+    LOCAL = BRIO_FS_LOCAL,
+    MAPPABLE = BRIO_FS_MAPPABLE,
+    ALIKE = BRIO_FS_ALIKE
+};
+
 /* Mappable are those that never need new space for a page that was dirty once: btrfs, f2fs
  * and bcachefs write every change to a new place, and a page that was cleaned in between can
  * meet a full disk at a store, which is a signal and not an error. ZFS keeps a second copy
  * of mapped pages. Overlay files that are open for writing are files of the upper layer,
- * which cannot be a network's. */
+ * which cannot be a network's. Alike are those whose clients hold each other's caches in
+ * check by locks; some others often do, but do not promise it. */
 static const struct brio_fs_kind kinds[] = {
-    {0xef53, "ext4", true, true},           {0x58465342, "xfs", true, true},
-    {0x01021994, "tmpfs", true, true},      {0x858458f6, "ramfs", true, true},
-    {0x794c7630, "overlay", true, true},    {0x9123683e, "btrfs", true, false},
-    {0xf2f52010, "f2fs", true, false},      {0xca451a4e, "bcachefs", true, false},
-    {0x2fc12fc1, "zfs", true, false},       {0x3153464a, "jfs", true, false},
-    {0x52654973, "reiserfs", true, false},  {0x4d44, "vfat", true, false},
-    {0x2011bab0, "exfat", true, false},     {0x7366746e, "ntfs3", true, false},
-    {0x6969, "nfs", false, false},          {0x65735546, "fuse", false, false},
-    {0x6a656a63, "virtiofs", false, false}, {0x0bd00bd0, "lustre", false, false},
-    {0x00c36400, "ceph", false, false},     {0x47504653, "gpfs", false, false},
-    {0x20030528, "pvfs2", false, false},    {0x19830326, "beegfs", false, false},
-    {0xaad7aaea, "panfs", false, false},    {0x517b, "smb", false, false},
-    {0xff534d42, "cifs", false, false},     {0xfe534d42, "smb2", false, false},
-    {0x01021997, "9p", false, false},       {0x5346414f, "afs", false, false},
-    {0x7461636f, "ocfs2", false, false},    {0x01161970, "gfs2", false, false},
+    {0xef53, "ext4", LOCAL | MAPPABLE},
+    {0x58465342, "xfs", LOCAL | MAPPABLE},
+    {0x01021994, "tmpfs", LOCAL | MAPPABLE},
+    {0x858458f6, "ramfs", LOCAL | MAPPABLE},
+    {0x794c7630, "overlay", LOCAL | MAPPABLE},
+    {0x9123683e, "btrfs", LOCAL},
+    {0xf2f52010, "f2fs", LOCAL},
+    {0xca451a4e, "bcachefs", LOCAL},
+    {0x2fc12fc1, "zfs", LOCAL},
+    {0x3153464a, "jfs", LOCAL},
+    {0x52654973, "reiserfs", LOCAL},
+    {0x4d44, "vfat", LOCAL},
+    {0x2011bab0, "exfat", LOCAL},
+    {0x7366746e, "ntfs3", LOCAL},
+    {0x6969, "nfs", 0},
+    {0x65735546, "fuse", 0},
+    {0x6a656a63, "virtiofs", 0},
+    {0x0bd00bd0, "lustre", ALIKE},
+    {0x00c36400, "ceph", ALIKE},
+    {0x47504653, "gpfs", ALIKE},
+    {0x20030528, "pvfs2", ALIKE},
+    {0x19830326, "beegfs", 0},
+    {0xaad7aaea, "panfs", 0},
+    {0x517b, "smb", 0},
+    {0xff534d42, "cifs", 0},
+    {0xfe534d42, "smb2", 0},
+    {0x01021997, "9p", 0},
+    {0x5346414f, "afs", 0},
+    {0x7461636f, "ocfs2", ALIKE},
+    {0x01161970, "gfs2", ALIKE},
 };
 
 /* Brio's own and those that ROMIO understands. */
@@ -111,7 +133,7 @@ void brio_fs_probe(const char *path, struct brio_facts *facts)
     if (fs.f_bsize > 0)
         facts->block_size = (brio_off)fs.f_bsize;
     if (kind) {
-        facts->local = kind->local;
+        facts->local = kind->traits & BRIO_FS_LOCAL;
         strcpy(facts->fs_name, kind->name);
     } else {
         snprintf(facts->fs_name, sizeof facts->fs_name, "0x%lx",

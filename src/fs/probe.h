@@ -16,12 +16,17 @@ bool brio_fs_foreign(const char *prefix);
  * can be reached, fs_name is "unknown", and the open will say why. */
 void brio_fs_probe(const char *path, struct brio_facts *facts);
 
+enum brio_fs_trait {
+    BRIO_FS_LOCAL = 1,    /* only this kernel writes to it: one page cache for all */
+    BRIO_FS_MAPPABLE = 2, /* see struct brio_store */
+    BRIO_FS_ALIKE = 4     /* of many kernels, which see to it that their caches agree */
+};
+
 /* What a number from statfs says. */
 struct brio_fs_kind {
     unsigned long type;
     char name[16];
-    bool local;    /* only this kernel writes to it: one page cache for all who access a file */
-    bool mappable; /* see struct brio_store */
+    unsigned traits;
 };
 
 /* NULL if the number is not known; then nothing is promised. */

@@ -6,16 +6,22 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "fs/fs.h"
 #include "fs/probe.h"
+#include "fs/remote.h"
 
 struct ufs {
     int fd;
+    int direct;   /* see struct brio_store */
     bool regular; /* else a device */
     bool readable, writable;
+    bool remote;  /* see fs/remote.h */
+    bool writing; /* it is, and locked exclusively */
 };
 
 static int query(const struct brio_facts *facts, const void *conf)
@@ -36,6 +42,19 @@ static int try_open(const char *path, int flags, int perm)
     return fd;
 }
 
+/* A client of a network may need a moment to see a file that another one has just made. */
+static bool may_appear(const struct brio_fs_open *how, int tries)
+{
+    const struct timespec moment = {.tv_nsec = 50000000};
+    enum {
+        TRIES = 100
+    };
+    if (!how->there || !how->spread || (errno != ENOENT && errno != ESTALE) || tries >= TRIES)
+        return false;
+    nanosleep(&moment, NULL);
+    return true;
+}
+
 /* The descriptor, or -1 and errno. *access is the mode that the system granted. */
 static int open_any(const struct brio_fs_open *how, int *access)
 {
@@ -45,6 +64,8 @@ static int open_any(const struct brio_fs_open *how, int *access)
         flags = how->amode & MPI_MODE_EXCL ? O_CREAT | O_EXCL : O_CREAT;
     *access = how->amode & MPI_MODE_RDONLY ? O_RDONLY : O_RDWR;
     int fd = try_open(how->path, flags | *access, perm);
+    for (int i = 0; fd < 0 && may_appear(how, i); i++)
+        fd = try_open(how->path, flags | *access, perm);
     if (fd < 0 && errno == EACCES && (how->amode & MPI_MODE_WRONLY)) {
         *access = O_WRONLY;
         fd = try_open(how->path, flags | *access, perm);
@@ -74,17 +95,33 @@ static BRIO_ERR check_kind(int fd, const char *path, struct stat *st)
     return BRIO_OK;
 }
 
-static void describe(const struct ufs *ufs, const struct stat *st, struct brio_store *store)
+/* Reads past this node's page cache, where that cannot be trusted. */
+static void go_remote(struct ufs *ufs)
+{
+    ufs->remote = true;
+    ufs->direct = ufs->readable ? brio_remote_direct(ufs->fd) : -1;
+    if (ufs->readable && ufs->direct < 0)
+        brio_log(BRIO_NOTE, "no way around the page cache: data of other nodes is seen after "
+                            "a sync only");
+}
+
+static void describe(struct ufs *ufs, const struct brio_fs_open *how, const struct stat *st,
+                     struct brio_store *store)
 {
     struct statfs fs;
     const struct brio_fs_kind *kind = NULL;
-    if (ufs->regular && fstatfs(ufs->fd, &fs) == 0)
+    if (ufs->regular && fstatfs(ufs->fd, &fs) == 0) {
         kind = brio_fs_kind((long)fs.f_type);
+        if (how->spread && !(kind && kind->traits & (BRIO_FS_LOCAL | BRIO_FS_ALIKE)))
+            go_remote(ufs);
+    }
+    unsigned traits = kind ? kind->traits : 0;
     *store = (struct brio_store){.fd = ufs->fd,
+                                 .direct = ufs->direct,
                                  .readable = ufs->readable,
                                  .writable = ufs->writable,
-                                 .local = kind && kind->local,
-                                 .mappable = kind && kind->mappable,
+                                 .local = traits & BRIO_FS_LOCAL,
+                                 .mappable = traits & BRIO_FS_MAPPABLE,
                                  .block_size = st->st_blksize > 0 ? st->st_blksize : 4096};
 }
 
@@ -100,6 +137,7 @@ static BRIO_ERR open_file(const struct brio_fs_open *how, const void *conf, void
     if (err)
         return err;
     ufs = mem;
+    ufs->direct = -1;
     ufs->fd = open_any(how, &access);
     if (ufs->fd < 0) {
         err = fail_open(errno, how);
@@ -111,7 +149,7 @@ static BRIO_ERR open_file(const struct brio_fs_open *how, const void *conf, void
     ufs->regular = S_ISREG(st.st_mode);
     ufs->readable = access != O_WRONLY;
     ufs->writable = access != O_RDONLY;
-    describe(ufs, &st, store);
+    describe(ufs, how, &st, store);
     *self = ufs;
     return BRIO_OK;
 close_fd:
@@ -126,6 +164,8 @@ static BRIO_ERR close_file(void *self)
     struct ufs *ufs = self;
     /* Linux has closed it even when the call was interrupted. */
     int failed = close(ufs->fd) && errno != EINTR ? errno : 0;
+    if (ufs->direct >= 0)
+        close(ufs->direct);
     free(ufs);
     return failed ? brio_fail_errno(failed, "close") : BRIO_OK;
 }
@@ -146,6 +186,10 @@ static BRIO_ERR get_size(void *self, brio_off *out)
 {
     struct ufs *ufs = self;
     struct stat st;
+    if (ufs->remote) {
+        *out = brio_remote_size(ufs->fd);
+        return *out < 0 ? brio_fail_errno(errno, "statx") : BRIO_OK;
+    }
     if (fstat(ufs->fd, &st))
         return brio_fail_errno(errno, "fstat");
     if (S_ISBLK(st.st_mode)) {
@@ -220,7 +264,7 @@ static BRIO_ERR sync_file(void *self)
     struct ufs *ufs = self;
     int failed;
     do
-        failed = fsync(ufs->fd);
+        failed = ufs->remote ? brio_remote_forget(ufs->fd) : fsync(ufs->fd);
     while (failed && errno == EINTR);
     /* Devices and read-only mounts that have nothing to sync say so. */
     if (failed && (errno == EINVAL || errno == EROFS))
@@ -228,10 +272,18 @@ static BRIO_ERR sync_file(void *self)
     return failed ? brio_fail_errno(errno, "fsync") : BRIO_OK;
 }
 
+/* The next who locks the file, on another node, must find what was written. */
+static BRIO_ERR give_up_writing(struct ufs *ufs)
+{
+    ufs->writing = false;
+    return sync_file(ufs);
+}
+
 /* Locks of the open file description: they exclude other opens of this process as well. */
 static BRIO_ERR lock(void *self, enum brio_lock how, brio_off off, brio_off len)
 {
     struct ufs *ufs = self;
+    enum brio_err err = BRIO_OK;
     brio_off end;
     int failed;
     if (len <= 0)
@@ -243,6 +295,8 @@ static BRIO_ERR lock(void *self, enum brio_lock how, brio_off off, brio_off len)
     int type = how == BRIO_LOCK_NONE                          ? F_UNLCK
                : how == BRIO_LOCK_EXCLUSIVE || !ufs->readable ? F_WRLCK
                                                               : F_RDLCK;
+    if (how == BRIO_LOCK_NONE && ufs->writing)
+        err = give_up_writing(ufs);
     struct flock range = {.l_type = (short)type, .l_whence = SEEK_SET, .l_start = off};
     range.l_len = brio_add(off, len, &end) ? len : 0; /* 0: without end */
     do
@@ -254,11 +308,15 @@ static BRIO_ERR lock(void *self, enum brio_lock how, brio_off off, brio_off len)
         range.l_start = range.l_len = 0;
         failed = fcntl(ufs->fd, F_OFD_SETLKW, &range);
     }
+    if (!failed && ufs->remote && how != BRIO_LOCK_NONE) {
+        ufs->writing = how == BRIO_LOCK_EXCLUSIVE;
+        (void)posix_fadvise(ufs->fd, 0, 0, POSIX_FADV_DONTNEED);
+    }
     if (!failed)
-        return BRIO_OK;
+        return err;
     int errnum = errno;
-    enum brio_err err = brio_fail_errno(errnum, "fcntl lock of %lld bytes at offset %lld",
-                                        (long long)len, (long long)off);
+    err = brio_fail_errno(errnum, "fcntl lock of %lld bytes at offset %lld", (long long)len,
+                          (long long)off);
     bool unable = errnum == ENOLCK || errnum == ENOSYS || errnum == EINVAL || errnum == EBADF;
     return unable ? BRIO_EUNSUPOP : err;
 }

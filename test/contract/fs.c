@@ -491,7 +491,8 @@ static void probing(void)
     brio_fs_probe("no such directory/file", &facts);
     CHECK(!facts.exists && !facts.local && strcmp(facts.fs_name, "unknown") == 0, "%s",
           facts.fs_name);
-    CHECK(brio_fs_kind(0x6969) && !brio_fs_kind(0x6969)->local, "nfs is not local");
+    CHECK(brio_fs_kind(0x6969) && !(brio_fs_kind(0x6969)->traits & BRIO_FS_LOCAL),
+          "nfs is not local");
     CHECK(brio_fs_kind((long)(int)0x9123683e), "a negative number is the same number");
     CHECK(!brio_fs_kind(1), "nothing has this number");
 }
