@@ -13,7 +13,7 @@ static const struct brio_module *const fs[] = {&brio_fs_ufs.base,
                                                &brio_fs_ceph.base,
 #endif
                                                NULL};
-static const struct brio_module *const fbtl[] = {&brio_fbtl_posix.base,
+static const struct brio_module *const fbtl[] = {&brio_fbtl_posix.base, &brio_fbtl_uring.base,
 #if BRIO_HAVE_CEPH
                                                  &brio_fbtl_ceph.base,
 #endif

@@ -13,5 +13,6 @@ struct brio_fbtl {
 
 extern const struct brio_fbtl brio_fbtl_ceph; /* where libcephfs was found */
 extern const struct brio_fbtl brio_fbtl_posix;
+extern const struct brio_fbtl brio_fbtl_uring;
 
 #endif

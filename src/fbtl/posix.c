@@ -7,41 +7,38 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "fbtl/bites.h"
-#include "fbtl/fbtl.h"
+#include "fbtl/aligned.h"
 #include "fbtl/mapped.h"
+#include "fbtl/posix.h"
 #include "lane/pool.h"
 #include "lane/task.h"
 
-struct conf {
-    enum brio_switch ds_read, ds_write;
-    brio_off rd_window, wr_window;
-};
+#define AT(field) offsetof(struct brio_posix_conf, field)
 
-static const struct brio_hint hints[] = {
+const struct brio_hint brio_posix_hints[] = {
     {.name = "ds_read",
      .aliases = "romio_ds_read",
      .kind = BRIO_HINT_SWITCH,
-     .offset = offsetof(struct conf, ds_read),
+     .offset = AT(ds_read),
      .def = "automatic",
      .help = "Read small pieces that lie close together with the gaps between them."},
     {.name = "ds_write",
      .aliases = "romio_ds_write",
      .kind = BRIO_HINT_SWITCH,
-     .offset = offsetof(struct conf, ds_write),
+     .offset = AT(ds_write),
      .def = "automatic",
      .help = "Write small pieces that lie close together through a mapping of the file; gaps "
              "are never written."},
     {.name = "ind_rd_buffer_size",
      .kind = BRIO_HINT_BYTES,
-     .offset = offsetof(struct conf, rd_window),
+     .offset = AT(rd_window),
      .def = "1m",
      .min = 4096,
      .max = 1 << 30,
      .help = "Bytes of the file read at once with the gaps."},
     {.name = "ind_wr_buffer_size",
      .kind = BRIO_HINT_BYTES,
-     .offset = offsetof(struct conf, wr_window),
+     .offset = AT(wr_window),
      .def = "16m",
      .min = 4096,
      .max = 1 << 30,
@@ -68,6 +65,11 @@ static brio_off call(const struct brio_port *port, enum brio_dir dir, const stru
                      int niov, brio_off off)
 {
     ssize_t n;
+    if (dir == BRIO_READ && port->direct >= 0) {
+        n = brio_aligned_read(port->direct, iov, niov, off);
+        if (n != -EINVAL && n != -ENOMEM) /* else in the plain way */
+            return n;
+    }
     if (niov == 1)
         n = dir == BRIO_READ ? pread(port->fd, iov->iov_base, iov->iov_len, off)
                              : pwrite(port->fd, iov->iov_base, iov->iov_len, off);
@@ -202,10 +204,9 @@ static BRIO_ERR flush(void *self)
 
 static const struct brio_lane_ops ops = {submit, reap, flush};
 
-static BRIO_ERR open_posix(const struct brio_store *store, const void *conf,
-                           struct brio_lane *out)
+BRIO_ERR brio_posix_open(const struct brio_store *store, const struct brio_posix_conf *c,
+                         struct brio_lane *out)
 {
-    const struct conf *c = conf;
     void *mem;
     if (store->fd < 0)
         return brio_fail(BRIO_EUNSUPOP, "fbtl/posix needs a file descriptor");
@@ -233,7 +234,13 @@ static BRIO_ERR open_posix(const struct brio_store *store, const void *conf,
     return BRIO_OK;
 }
 
-static void close_posix(struct brio_lane *lane)
+static BRIO_ERR open_posix(const struct brio_store *store, const void *conf,
+                           struct brio_lane *out)
+{
+    return brio_posix_open(store, conf, out);
+}
+
+void brio_posix_close(struct brio_lane *lane)
 {
     struct brio_bites *p = lane->self;
     brio_bites_close(p);
@@ -244,9 +251,9 @@ static void close_posix(struct brio_lane *lane)
 const struct brio_fbtl brio_fbtl_posix = {
     .base = {.name = "posix",
              .about = "pread, pwrite and their vectored forms",
-             .hints = hints,
-             .conf_size = sizeof(struct conf),
+             .hints = brio_posix_hints,
+             .conf_size = sizeof(struct brio_posix_conf),
              .query = query},
     .open = open_posix,
-    .close = close_posix,
+    .close = brio_posix_close,
 };

@@ -4,9 +4,11 @@
 #ifndef BRIO_TEST_BED_H
 #define BRIO_TEST_BED_H
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -26,7 +28,9 @@ static struct {
     int64_t bad_at;  /* reading this byte fails with EIO; -1: never */
     int nothing;     /* writes return 0 */
     int no_populate; /* madvise says no */
-    _Atomic long populated, flat, vectored;
+    int no_ring;     /* there is no io_uring, as in a container */
+    long busy_ring;  /* every n-th call of it fails; 0: none */
+    _Atomic long populated, flat, vectored, rings;
 } sys = {.full_at = -1, .bad_at = -1};
 
 static inline void heal(void)
@@ -34,7 +38,9 @@ static inline void heal(void)
     atomic_store(&sys.calls, 0);
     sys.at_most = sys.interrupt = 0;
     sys.full_at = sys.bad_at = -1;
-    sys.nothing = sys.no_populate = 0;
+    sys.nothing = sys.no_populate = sys.no_ring = 0;
+    sys.busy_ring = 0;
+    atomic_store(&sys.rings, 0);
     atomic_store(&sys.populated, 0);
     atomic_store(&sys.flat, 0);
     atomic_store(&sys.vectored, 0);
@@ -123,6 +129,48 @@ ssize_t preadv(int fd, const struct iovec *iov, int niov, off_t off)
 ssize_t pwritev(int fd, const struct iovec *iov, int niov, off_t off)
 {
     return vector(1, fd, iov, niov, off);
+}
+
+/* A faulty system has nothing at hand, and a ring would not meet its faults. */
+static int is_faulty(void)
+{
+    return sys.at_most || sys.interrupt || sys.full_at >= 0 || sys.bad_at >= 0 || sys.nothing;
+}
+
+/* Half of what is asked for is in memory. */
+ssize_t preadv2(int fd, const struct iovec *iov, int niov, off_t off, int flags)
+{
+    (void)flags;
+    if (is_faulty() || off / 64 % 2) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return preadv(fd, iov, niov, off);
+}
+
+long syscall(long number, ...)
+{
+    static long (*real)(long number, ...);
+    long a[6];
+    va_list args;
+    va_start(args, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(args, long);
+    va_end(args);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "syscall");
+    if (number == SYS_io_uring_setup && (sys.no_ring || is_faulty())) {
+        errno = EPERM;
+        return -1;
+    }
+    if (number == SYS_io_uring_enter) {
+        long call = atomic_fetch_add(&sys.rings, 1) + 1;
+        if (sys.busy_ring && call % sys.busy_ring == 0 && a[1] > 0) {
+            errno = EBUSY;
+            return -1;
+        }
+    }
+    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 int madvise(void *addr, size_t len, int advice)

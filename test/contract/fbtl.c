@@ -79,6 +79,67 @@ static void random_on_a_poor_system(void)
     heal();
 }
 
+/* The same with an io_uring that is refused, and with one that does not take everything. */
+static void random_without_rings(void)
+{
+    uint64_t seed = test_seed();
+    heal();
+    sys.no_ring = 1;
+    each_module(BRIO_FBTL, ".", random_on);
+    CHECK(sys.rings == 0, "%ld calls of a ring that is not there", sys.rings);
+    if (test_failed)
+        fprintf(stderr, "BRIO_SEED=%llu\n", (unsigned long long)seed);
+    heal();
+}
+
+static void random_with_busy_rings(void)
+{
+    uint64_t seed = test_seed();
+    heal();
+    sys.busy_ring = 2 + test_below(3);
+    each_module(BRIO_FBTL, ".", random_on);
+    if (sys.rings == 0)
+        fprintf(stderr, "this kernel has no io_uring\n");
+    if (test_failed)
+        fprintf(stderr, "BRIO_SEED=%llu\n", (unsigned long long)seed);
+    heal();
+}
+
+/* Scattered pieces that are not in memory: few calls of the ring for many of them. */
+static void uring_reads_many_at_once(void)
+{
+    enum {
+        PIECES = 60,
+        PIECE = 8192 + 64,
+        STRIDE = 16384
+    };
+    static struct pattern file, mem;
+    struct bed bed;
+    int fd = (int)syscall(SYS_io_uring_setup, 1, calloc(1, 256));
+    if (fd < 0)
+        SKIP("no io_uring here");
+    close(fd);
+    heal();
+    if (!bed_open(&bed, &brio_fbtl_uring.base, never, NULL))
+        return;
+    unsigned char *data = malloc(PIECES * PIECE);
+    CHECK(ftruncate(bed.s.store.fd, MODEL) == 0, "no file");
+    random_bytes(bed.model, MODEL);
+    CHECK(pwrite(bed.s.store.fd, bed.model, MODEL, 0) == MODEL, "no data");
+    pattern_vector(&file, 1, PIECE, 0, 0, STRIDE - PIECE);
+    pattern_vector(&mem, 1, 1, 0, 0, 0);
+    struct brio_io io = make_io(BRIO_READ, &file, 64, &mem, data, (int64_t)PIECES * PIECE);
+    struct brio_result r = submit(&bed, &io, BRIO_BLOCK);
+    CHECK(r.err == BRIO_OK && r.bytes == io.bytes, "%lld bytes", (long long)r.bytes);
+    for (int i = 0; i < PIECES; i++)
+        CHECK(memcmp(data + i * PIECE, bed.model + 64 + i * STRIDE, PIECE) == 0, "piece %d", i);
+    CHECK(sys.rings > 0 && sys.rings < PIECES, "%ld calls of the ring", sys.rings);
+    free(data);
+    pattern_free(&file);
+    pattern_free(&mem);
+    bed_close(&bed);
+}
+
 /* ---- Single points of the contract
  * ----------------------------------------------------------- */
 
@@ -350,6 +411,9 @@ static void neighbours_keep_their_bytes(void)
 
 static const struct test_case cases[] = {TEST(random_accesses),
                                          TEST(random_on_a_poor_system),
+                                         TEST(random_without_rings),
+                                         TEST(random_with_busy_rings),
+                                         TEST(uring_reads_many_at_once),
                                          TEST(many_pieces),
                                          TEST(zero_bytes),
                                          TEST(every_end_of_file),

@@ -1,0 +1,127 @@
+/* fbtl/posix with io_uring for what it is better at: reading scattered pieces that are not in
+ * memory, many at a time. Writes and bytes in memory go by plain calls, which measured faster
+ * (doc/architecture.md); so does everything if the kernel refuses a ring. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "fbtl/posix.h"
+#include "fbtl/ring.h"
+
+enum {
+    IDLE = 4 /* rings that are kept for the next access */
+};
+
+struct rings {
+    int fd;
+    pthread_mutex_t lock; /* of what follows */
+    int nidle;
+    struct brio_ring *idle[IDLE];
+    bool refused; /* the kernel has none: not asked again */
+};
+
+static bool in_memory(const char *fs_name)
+{
+    return strcmp(fs_name, "tmpfs") == 0 || strcmp(fs_name, "ramfs") == 0;
+}
+
+static int query(const struct brio_facts *facts, const void *conf)
+{
+    (void)conf;
+    if (strcmp(facts->store, BRIO_STORE_DESCRIPTOR) != 0)
+        return brio_answer(-1, "it needs a descriptor");
+    if (!facts->local)
+        return brio_answer(5, "not measured on %s", facts->fs_name);
+    if (in_memory(facts->fs_name))
+        return brio_answer(5, "all of %s is in memory", facts->fs_name);
+    return brio_answer(20, "scattered reads from the disk are faster many at a time");
+}
+
+/* A ring for one access, or NULL. */
+static struct brio_ring *take(struct rings *r)
+{
+    struct brio_ring *ring = NULL;
+    pthread_mutex_lock(&r->lock);
+    bool refused = r->refused;
+    if (r->nidle > 0)
+        ring = r->idle[--r->nidle];
+    pthread_mutex_unlock(&r->lock);
+    if (ring || refused)
+        return ring;
+    if (brio_ring_new(r->fd, &ring) == BRIO_OK)
+        return ring;
+    brio_log(BRIO_NOTE, "fbtl/uring: %s: plain calls instead", brio_err_text());
+    pthread_mutex_lock(&r->lock);
+    r->refused = true;
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+static void give(struct rings *r, struct brio_ring *ring)
+{
+    pthread_mutex_lock(&r->lock);
+    bool keep = r->nidle < IDLE;
+    if (keep)
+        r->idle[r->nidle++] = ring;
+    pthread_mutex_unlock(&r->lock);
+    if (!keep)
+        brio_ring_free(ring);
+}
+
+/* Where a pattern turns back, pieces behind one that is cut short by the end of the file could
+ * be read although they must not. */
+static struct brio_result stretches(const struct brio_port *port, const struct brio_io *io)
+{
+    bool able = io->dir == BRIO_READ && io->file->monotone;
+    struct brio_ring *ring = able ? take(port->handle) : NULL;
+    if (!ring)
+        return brio_move_stretches(port, io);
+    struct brio_result r = brio_ring_read(ring, port, io);
+    give(port->handle, ring);
+    return r;
+}
+
+static BRIO_ERR open_uring(const struct brio_store *store, const void *conf,
+                           struct brio_lane *out)
+{
+    void *mem;
+    enum brio_err err = brio_calloc(1, sizeof(struct rings), &mem);
+    if (err)
+        return err;
+    struct rings *r = mem;
+    r->fd = store->fd;
+    r->refused = store->direct >= 0; /* the page cache, which a ring would ask, is no good */
+    pthread_mutex_init(&r->lock, NULL);
+    err = brio_posix_open(store, conf, out);
+    if (err) {
+        pthread_mutex_destroy(&r->lock);
+        free(r);
+        return err;
+    }
+    struct brio_bites *bites = out->self;
+    bites->port.handle = r;
+    bites->stretches = stretches;
+    return BRIO_OK;
+}
+
+static void close_uring(struct brio_lane *lane)
+{
+    struct rings *r = ((struct brio_bites *)lane->self)->port.handle;
+    for (int i = 0; i < r->nidle; i++)
+        brio_ring_free(r->idle[i]);
+    pthread_mutex_destroy(&r->lock);
+    free(r);
+    brio_posix_close(lane);
+}
+
+const struct brio_fbtl brio_fbtl_uring = {
+    .base = {.name = "uring",
+             .about = "posix, with scattered reads from a disk by io_uring, many at a time",
+             .hints = brio_posix_hints,
+             .conf_size = sizeof(struct brio_posix_conf),
+             .query = query},
+    .open = open_uring,
+    .close = close_uring,
+};
