@@ -8,7 +8,7 @@
 #include "fs/fs.h"
 #include "sharedfp/sharedfp.h"
 
-static const struct brio_module *const fs[] = {&brio_fs_ufs.base,
+static const struct brio_module *const fs[] = {&brio_fs_ufs.base, &brio_fs_lustre.base,
 #if BRIO_HAVE_CEPH
                                                &brio_fs_ceph.base,
 #endif

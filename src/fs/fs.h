@@ -64,5 +64,6 @@ struct brio_fs {
 
 extern const struct brio_fs brio_fs_ceph; /* where libcephfs was found */
 extern const struct brio_fs brio_fs_ufs;
+extern const struct brio_fs brio_fs_lustre;
 
 #endif

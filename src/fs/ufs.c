@@ -11,9 +11,9 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "fs/fs.h"
 #include "fs/probe.h"
 #include "fs/remote.h"
+#include "fs/ufs.h"
 
 struct ufs {
     int fd;
@@ -125,8 +125,8 @@ static void describe(struct ufs *ufs, const struct brio_fs_open *how, const stru
                                  .block_size = st->st_blksize > 0 ? st->st_blksize : 4096};
 }
 
-static BRIO_ERR open_file(const struct brio_fs_open *how, const void *conf, void **self,
-                          struct brio_store *store)
+BRIO_ERR brio_ufs_open(const struct brio_fs_open *how, const void *conf, void **self,
+                       struct brio_store *store)
 {
     (void)conf;
     struct ufs *ufs;
@@ -159,7 +159,7 @@ free_self:
     return err;
 }
 
-static BRIO_ERR close_file(void *self)
+BRIO_ERR brio_ufs_close(void *self)
 {
     struct ufs *ufs = self;
     /* Linux has closed it even when the call was interrupted. */
@@ -170,7 +170,7 @@ static BRIO_ERR close_file(void *self)
     return failed ? brio_fail_errno(failed, "close") : BRIO_OK;
 }
 
-static BRIO_ERR remove_file(const char *path, const void *conf)
+BRIO_ERR brio_ufs_remove(const char *path, const void *conf)
 {
     (void)conf;
     struct stat st;
@@ -182,7 +182,7 @@ static BRIO_ERR remove_file(const char *path, const void *conf)
     return brio_fail_errno(failed, "unlink of %s", path);
 }
 
-static BRIO_ERR get_size(void *self, brio_off *out)
+BRIO_ERR brio_ufs_get_size(void *self, brio_off *out)
 {
     struct ufs *ufs = self;
     struct stat st;
@@ -203,7 +203,7 @@ static BRIO_ERR get_size(void *self, brio_off *out)
     return BRIO_OK;
 }
 
-static BRIO_ERR set_size(void *self, brio_off size)
+BRIO_ERR brio_ufs_set_size(void *self, brio_off size)
 {
     struct ufs *ufs = self;
     int failed;
@@ -239,7 +239,7 @@ static BRIO_ERR fill(int fd, brio_off from, brio_off to)
 
 /* Without fallocate, storage behind the end is had by writing it; holes before the end stay,
  * since filling them could overwrite what another rank writes at this moment. */
-static BRIO_ERR allocate(void *self, brio_off size)
+BRIO_ERR brio_ufs_allocate(void *self, brio_off size)
 {
     struct ufs *ufs = self;
     brio_off old;
@@ -255,11 +255,11 @@ static BRIO_ERR allocate(void *self, brio_off size)
         return BRIO_OK;
     if (errno != EOPNOTSUPP && errno != ENOSYS)
         return brio_fail_errno(errno, "fallocate of %lld bytes", (long long)size);
-    enum brio_err err = get_size(ufs, &old);
+    enum brio_err err = brio_ufs_get_size(ufs, &old);
     return err ? err : fill(ufs->fd, old, size);
 }
 
-static BRIO_ERR sync_file(void *self)
+BRIO_ERR brio_ufs_sync(void *self)
 {
     struct ufs *ufs = self;
     int failed;
@@ -276,11 +276,11 @@ static BRIO_ERR sync_file(void *self)
 static BRIO_ERR give_up_writing(struct ufs *ufs)
 {
     ufs->writing = false;
-    return sync_file(ufs);
+    return brio_ufs_sync(ufs);
 }
 
 /* Locks of the open file description: they exclude other opens of this process as well. */
-static BRIO_ERR lock(void *self, enum brio_lock how, brio_off off, brio_off len)
+BRIO_ERR brio_ufs_lock(void *self, enum brio_lock how, brio_off off, brio_off len)
 {
     struct ufs *ufs = self;
     enum brio_err err = BRIO_OK;
@@ -321,6 +321,11 @@ static BRIO_ERR lock(void *self, enum brio_lock how, brio_off off, brio_off len)
     return unable ? BRIO_EUNSUPOP : err;
 }
 
+int brio_ufs_fd(const void *self)
+{
+    return ((const struct ufs *)self)->fd;
+}
+
 static BRIO_ERR layout(void *self, struct brio_layout *out)
 {
     (void)self;
@@ -331,13 +336,13 @@ static BRIO_ERR layout(void *self, struct brio_layout *out)
 const struct brio_fs brio_fs_ufs = {
     .base = {.name = "ufs", .about = "files of the operating system", .query = query},
     .store = BRIO_STORE_DESCRIPTOR,
-    .open = open_file,
-    .close = close_file,
-    .remove = remove_file,
-    .get_size = get_size,
-    .set_size = set_size,
-    .allocate = allocate,
-    .sync = sync_file,
-    .lock = lock,
+    .open = brio_ufs_open,
+    .close = brio_ufs_close,
+    .remove = brio_ufs_remove,
+    .get_size = brio_ufs_get_size,
+    .set_size = brio_ufs_set_size,
+    .allocate = brio_ufs_allocate,
+    .sync = brio_ufs_sync,
+    .lock = brio_ufs_lock,
     .layout = layout,
 };
