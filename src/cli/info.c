@@ -8,6 +8,7 @@
 
 const char brio_help_info[] =
     "brio info [--json] [--mpi openmpi|mpich]\n"
+    "brio info [--mpi openmpi|mpich] FILE\n"
     "brio info --settings [--file FILE] [--program NAME] [--json] [--mpi openmpi|mpich]\n"
     "\n"
     "Lists the frameworks, their modules, and every setting with its default, its range and\n"
@@ -15,6 +16,10 @@ const char brio_help_info[] =
     "variable: cb_buffer_size is BRIO_CB_BUFFER_SIZE there. The name of a framework is a\n"
     "setting too and forces a module: BRIO_FCOLL=individual. Settings may also be written in\n"
     "the site's brio.conf and in profiles; see hints.md.\n"
+    "\n"
+    "With a FILE: its file system, its layout and servers, and the modules that Brio would "
+    "use\n"
+    "for it. The file is opened for reading, and nothing is changed.\n"
     "\n"
     "  --settings      the value of every setting here and now, and where it comes from\n"
     "  --file FILE     as it would be for this file\n"
@@ -25,6 +30,7 @@ struct wish {
     enum brio_mpi mpi;
     bool json, settings;
     const char *file, *program;
+    const char *look; /* a file that is to be looked at */
 };
 
 static void *function(void *handle, const char *library, const char *name)
@@ -42,12 +48,18 @@ static int print(const char *library, const struct wish *wish)
         brio_say("cannot load %s: %s", library, dlerror());
         return 1;
     }
-    const char *name = wish->settings ? "brio_info_settings" : "brio_info_print";
+    const char *name = wish->look       ? "brio_info_file"
+                       : wish->settings ? "brio_info_settings"
+                                        : "brio_info_print";
     void *found = function(handle, library, name);
     void (*info_print)(int);
     int (*info_settings)(int, const char *, const char *);
+    int (*info_file)(const char *);
     int failed = found == NULL;
-    if (found && wish->settings) {
+    if (found && wish->look) {
+        memcpy(&info_file, &found, sizeof found);
+        failed = info_file(wish->look);
+    } else if (found && wish->settings) {
         memcpy(&info_settings, &found, sizeof found); /* C has no cast for it */
         failed = info_settings(wish->json, wish->file, wish->program);
     } else if (found) {
@@ -61,6 +73,10 @@ static int print(const char *library, const struct wish *wish)
 static int take(struct wish *wish, int n, char **argv)
 {
     const char *word = argv[0], *value = n > 1 ? argv[1] : NULL;
+    if (word[0] != '-' && word[0] != '\0' && !wish->look) {
+        wish->look = word;
+        return 1;
+    }
     if (strcmp(word, "--json") == 0)
         wish->json = true;
     else if (strcmp(word, "--settings") == 0)
@@ -92,6 +108,10 @@ int brio_cmd_info(int argc, char **argv)
     }
     if ((wish.file || wish.program) && !wish.settings) {
         brio_say("info: --file and --program go with --settings");
+        return BRIO_EXIT_USAGE;
+    }
+    if (wish.look && (wish.settings || wish.json)) {
+        brio_say("info: a FILE goes with neither --settings nor --json");
         return BRIO_EXIT_USAGE;
     }
     const char *library = NULL;

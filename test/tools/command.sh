@@ -113,6 +113,17 @@ expect info_json 0 '"fcoll"' "$brio" info --json --mpi "$mpi"
 if command -v python3 >/dev/null; then
     python3 -m json.tool said >/dev/null || wrong info_json "not JSON"
 fi
+printf 12345 >looked_at
+expect info_file 0 '^looked_at: 5 bytes$' "$brio" info --mpi "$mpi" looked_at
+for line in '^  file system ' '^  layout +one piece' '^With 16 ranks on 4 nodes' '^  fbtl '; do
+    grep -Eq "$line" said || wrong info_file "does not say $line"
+done
+printf 12345 >with:colon
+expect info_file_colon 0 '^with:colon: 5 bytes$' "$brio" info --mpi "$mpi" with:colon
+expect info_file_to_be 0 'not there yet' "$brio" info --mpi "$mpi" not_there
+expect info_file_directory 1 'looked_at.d' "$brio" info --mpi "$mpi" "$(mkdir -p looked_at.d && echo looked_at.d)"
+expect info_file_nowhere 1 'can be reached' "$brio" info --mpi "$mpi" nowhere/at_all
+expect info_file_json 2 'neither' "$brio" info --json looked_at
 expect info_unknown 2 'cannot use' "$brio" info --frob
 
 left=$(find tmp -mindepth 1 -name 'brio-*')
