@@ -6,6 +6,10 @@
 
 #include <stddef.h>
 
+#include "base/door.h"
+
+BRIO_DOOR_BEGIN
+
 enum brio_err {
     BRIO_OK = 0,
     BRIO_EARG,      /* an argument is outside its range */
@@ -64,5 +68,7 @@ void brio_err_restore(const char *text);
 
 /* A short name of the code itself ("no space left"), never NULL. */
 const char *brio_err_name(enum brio_err code);
+
+BRIO_DOOR_END
 
 #endif

@@ -2,6 +2,10 @@
 #ifndef BRIO_BASE_LOG_H
 #define BRIO_BASE_LOG_H
 
+#include "base/door.h"
+
+BRIO_DOOR_BEGIN
+
 enum brio_level {
     BRIO_WARN = 1, /* something the user asked for could not be honoured */
     BRIO_NOTE = 2, /* choices and reasons */
@@ -12,5 +16,7 @@ enum brio_level {
  * shown; 1 is the default. */
 void brio_log(enum brio_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+BRIO_DOOR_END
 
 #endif

@@ -8,6 +8,8 @@
 #include "lane/lane.h"
 #include "mod/module.h"
 
+BRIO_DOOR_BEGIN
+
 struct brio_cache_env {
     const struct brio_team *team; /* of the file; outlives the cache, as does the crew */
     const struct brio_crew *crew;
@@ -60,5 +62,7 @@ extern const struct brio_cache brio_cache_none;
 extern const struct brio_cache brio_cache_writebehind;
 extern const struct brio_cache brio_cache_auto;
 extern const struct brio_cache brio_cache_coherent;
+
+BRIO_DOOR_END
 
 #endif

@@ -57,6 +57,8 @@ const char *brio_place_library(enum brio_mpi mpi);
 const char *brio_place_yield(void);
 /* The benchmark program for this MPI, or NULL. */
 const char *brio_place_bench(enum brio_mpi mpi);
+/* The program behind brio explain, or NULL. */
+const char *brio_place_explain(enum brio_mpi mpi);
 /* The launcher of this MPI, or NULL. */
 const char *brio_place_launcher(enum brio_mpi mpi);
 
@@ -72,6 +74,7 @@ bool brio_output_and_errors_of(const char *const *argv, char *out, size_t size);
 
 int brio_cmd_run(int argc, char **argv);
 int brio_cmd_info(int argc, char **argv);
+int brio_cmd_explain(int argc, char **argv);
 int brio_cmd_merge(int argc, char **argv);
 int brio_cmd_bench(int argc, char **argv);
 int brio_cmd_reproduce(int argc, char **argv);
@@ -81,5 +84,6 @@ int brio_cmd_calibrate(int argc, char **argv);
 
 extern const char brio_help_run[], brio_help_info[], brio_help_merge[], brio_help_bench[],
     brio_help_reproduce[], brio_help_tune[], brio_help_report[], brio_help_calibrate[];
+extern const char brio_help_explain[];
 
 #endif

@@ -15,6 +15,8 @@ struct command {
 static const struct command commands[] = {
     {"run", brio_cmd_run, "run an MPI program with its file I/O through Brio", brio_help_run},
     {"info", brio_cmd_info, "list modules and settings", brio_help_info},
+    {"explain", brio_cmd_explain, "say what would be done with a file, and why",
+     brio_help_explain},
     {"merge", brio_cmd_merge, "finish the side files of a job that was killed",
      brio_help_merge},
     {"bench", brio_cmd_bench, "measure the papers' workloads, against other MPI-IO libraries",

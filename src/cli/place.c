@@ -63,6 +63,14 @@ const char *brio_place_bench(enum brio_mpi mpi)
     return known[mpi];
 }
 
+const char *brio_place_explain(enum brio_mpi mpi)
+{
+    char *name = brio_text("brio-explain-%s", brio_mpi_name(mpi));
+    const char *found = find_file(name, BRIO_LIBEXECDIR_FROM_BIN);
+    free(name);
+    return found;
+}
+
 const char *brio_place_yield(void)
 {
     return find_file("libbrio-yield.so", BRIO_LIBDIR_FROM_BIN);

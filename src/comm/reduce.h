@@ -5,6 +5,8 @@
 
 #include "comm/meet.h"
 
+BRIO_DOOR_BEGIN
+
 /* Neither copied nor moved until it is done. */
 struct brio_reduce {
     const struct brio_team *team;
@@ -18,5 +20,7 @@ struct brio_reduce {
 /* Collective. r->n and r->in have been set. */
 void brio_reduce_start(struct brio_reduce *r, const struct brio_team *team, enum brio_wait how);
 bool brio_reduce_done(struct brio_reduce *r, enum brio_wait how);
+
+BRIO_DOOR_END
 
 #endif

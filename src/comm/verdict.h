@@ -4,6 +4,8 @@
 
 #include "comm/reduce.h"
 
+BRIO_DOOR_BEGIN
+
 enum {
     BRIO_VERDICT_SAME = 5
 }; /* values that can be compared in the same reduction */
@@ -48,5 +50,7 @@ BRIO_ERR brio_verdict_settle(struct brio_verdict *v, const struct brio_team *tea
 
 /* What rank 0 did alone for all: its code and text become everybody's. */
 BRIO_ERR brio_follow(const struct brio_team *team, enum brio_err mine);
+
+BRIO_DOOR_END
 
 #endif

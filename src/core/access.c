@@ -2,6 +2,7 @@
 #include <sched.h>
 
 #include "comm/verdict.h"
+#include "core/explain.h"
 #include "core/file.h"
 #include "core/op.h"
 #include "core/ordered.h"
@@ -29,6 +30,7 @@ struct brio_result brio_access_run(struct brio_file *f, const struct brio_io *io
     brio_access_begin(f, io, mine, BRIO_BLOCK);
     while (!done)
         fcoll->step(f->fcoll, BRIO_BLOCK, &done, &result);
+    brio_explain_access(f, io->dir, result);
     brio_phase(f->stats, BRIO_PHASE_NONE);
     return result;
 }

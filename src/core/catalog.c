@@ -7,6 +7,7 @@
 #include "core/asked.h"
 #include "core/conf.h"
 #include "core/known.h"
+#include "core/plugin.h"
 #include "core/registry.h"
 #include "core/site.h"
 
@@ -149,6 +150,9 @@ static void print_modules(const struct brio_module *const *all, size_t n)
 
 void brio_info_print(int json)
 {
+    size_t any;
+    brio_registry(BRIO_FS, &any);
+    brio_plugins_complain();
     if (json) {
         print_json();
         return;

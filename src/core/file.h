@@ -19,6 +19,7 @@
 #include "sharedfp/sharedfp.h"
 
 struct brio_op;
+struct brio_story;
 
 /* What core/ordered.c keeps for a file; all zero until an ordered call needs it. */
 struct brio_ordered {
@@ -34,8 +35,10 @@ struct brio_file {
     int handle;
     char *path; /* as the user wrote it, without a known prefix */
     int amode;
-    struct brio_team team; /* comm is our own duplicate of the user's */
-    void *tag;             /* belongs to mpi/ */
+    struct brio_team team;    /* comm is our own duplicate of the user's */
+    void *tag;                /* belongs to mpi/ */
+    bool dry;                 /* nothing is touched; see explain.h */
+    struct brio_story *story; /* what is told of it in words, or NULL */
 
     struct brio_stats *stats;
     bool report;       /* is written at the close */

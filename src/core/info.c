@@ -3,6 +3,7 @@
 
 #include "comm/verdict.h"
 #include "core/core.h"
+#include "core/explain.h"
 #include "core/file.h"
 #include "core/modules.h"
 #include "core/op.h"
@@ -65,6 +66,9 @@ BRIO_ERR brio_file_get_info(struct brio_file *f, MPI_Info *out)
         put(info, brio_framework_name((enum brio_framework)i), c->module->name);
         put_hints(info, c->module->hints, c->conf);
     }
+    char owners[MPI_MAX_INFO_VAL < 1024 ? MPI_MAX_INFO_VAL : 1024];
+    brio_explain_owners(f, owners, sizeof owners);
+    put(info, "brio_aggregators", owners);
     *out = info;
     return BRIO_OK;
 }

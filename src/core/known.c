@@ -6,7 +6,9 @@
 
 #include "base/log.h"
 #include "core/conf.h"
+#include "core/plugin.h"
 #include "core/registry.h"
+#include "fcoll/config_list.h"
 
 const struct brio_variable brio_variables[] = {
     {"config", "the site's file of settings, instead of the one in the system's directory; "
@@ -147,9 +149,27 @@ static const char *find_nearest(const char *wrong)
     return best.name;
 }
 
+/* Values that can be read, but not be used. */
+static void check_values(const struct brio_settings *s)
+{
+    const char *list = brio_settings_get(s, "cb_config_list");
+    const char *buffering = brio_settings_get(s, "collective_buffering");
+    const char *fcoll = brio_settings_get(s, "fcoll");
+    const struct brio_hint *hint = brio_known_hint("collective_buffering");
+    brio_off per_node;
+    if (list && !brio_config_list_parse(list, &per_node))
+        brio_warn_once("cb_config_list: \"%s\" is not used; Brio knows *:N and *:* only", list);
+    if (fcoll && *fcoll && strcmp(fcoll, "auto") != 0 && strcmp(fcoll, "individual") != 0 &&
+        buffering && hint && brio_hint_equal(hint, buffering, "false"))
+        brio_warn_once("collective_buffering=%s is not used: fcoll=%s contradicts it",
+                       buffering, fcoll);
+}
+
 void brio_known_check(const struct brio_settings *s)
 {
     struct brio_setting e;
+    check_values(s);
+    brio_plugins_complain(); /* their settings are among the unknown, then */
     for (size_t i = 0; brio_settings_at(s, i, &e); i++) {
         bool env = e.source == BRIO_FROM_ENVIRONMENT;
         if (is_framework(e.name) || brio_known_hint(e.name) ||

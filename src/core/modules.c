@@ -8,8 +8,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "comm/verdict.h"
+#include "core/explain.h"
 #include "core/ordered.h"
 #include "core/registry.h"
+#include "lane/dry.h"
 
 BRIO_ERR brio_module_select(struct brio_file *f, enum brio_framework framework)
 {
@@ -21,6 +23,7 @@ BRIO_ERR brio_module_select(struct brio_file *f, enum brio_framework framework)
         return err;
     brio_chosen_free(&f->chosen[framework]);
     f->chosen[framework] = chosen;
+    brio_explain_choice(f, framework);
     return BRIO_OK;
 }
 
@@ -81,7 +84,11 @@ BRIO_ERR brio_modules_select(struct brio_file *f)
 static BRIO_ERR open_local(struct brio_file *f, const struct brio_layout *layout)
 {
     const struct brio_fbtl *fbtl = (const struct brio_fbtl *)f->chosen[BRIO_FBTL].module;
-    enum brio_err err = fbtl->open(&f->store, f->chosen[BRIO_FBTL].conf, &f->bottom);
+    enum brio_err err = BRIO_OK;
+    if (f->dry)
+        f->bottom = brio_dry_lane();
+    else
+        err = fbtl->open(&f->store, f->chosen[BRIO_FBTL].conf, &f->bottom);
     if (!err)
         err = brio_module_select(f, BRIO_FCACHE);
     if (err)
@@ -137,6 +144,7 @@ static BRIO_ERR open_pointer(struct brio_file *f, brio_off start)
         if (err != BRIO_EUNSUPOP || chosen->forced || ntried == MANY)
             return err;
         brio_log(BRIO_NOTE, "sharedfp/%s: %s", chosen->module->name, brio_err_text());
+        brio_explain_failed(f, BRIO_SHAREDFP);
         tried[ntried++] = chosen->module;
         err = select_pointer(f, tried, ntried);
         if (err && err != BRIO_EUNSUPOP)
@@ -168,7 +176,7 @@ BRIO_ERR brio_modules_open(struct brio_file *f, const struct brio_layout *layout
     if (err)
         return err;
     brio_modules_join(f);
-    return open_pointer(f, start);
+    return f->dry ? BRIO_OK : open_pointer(f, start);
 }
 
 static bool same_choice(const struct brio_chosen *a, const struct brio_chosen *b)
@@ -189,6 +197,7 @@ static BRIO_ERR open_fcoll(struct brio_file *f, void **self)
                                       .k_read = f->facts.k_read,
                                       .local = f->facts.local,
                                       .atomic = f->facts.atomic,
+                                      .dry = f->dry,
                                       .stats = f->stats};
     return brio_file_fcoll(f)->open(brio_file_fcoll(f), &env, f->chosen[BRIO_FCOLL].conf, self);
 }
@@ -231,7 +240,7 @@ enum brio_err brio_modules_close(struct brio_file *f)
     brio_crew_close(&f->crew);
     if (f->places.ops)
         f->places.ops->close(f->fcache);
-    if (f->bottom.ops)
+    if (f->bottom.ops && !f->dry)
         fbtl->close(&f->bottom);
     if (f->fs) {
         enum brio_err closed = brio_file_fs(f)->close(f->fs);

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "comm/verdict.h"
 #include "core/file.h"
+#include "core/explain.h"
 #include "core/ready.h"
 #include "core/tally.h"
 
@@ -181,6 +182,8 @@ static bool move(struct brio_op *op)
     brio_phase_pause(op->file->stats);
     if (done && op->result.err)
         brio_err_save(op->text);
+    if (done)
+        brio_explain_access(op->file, op->ready.io.dir, op->result);
     return done;
 }
 

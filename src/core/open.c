@@ -9,6 +9,7 @@
 #include "comm/real.h"
 #include "comm/verdict.h"
 #include "core/asked.h"
+#include "core/explain.h"
 #include "core/file.h"
 #include "core/handle.h"
 #include "core/modules.h"
@@ -168,8 +169,8 @@ static BRIO_ERR open_store(struct brio_file *f, struct found *found)
     const struct brio_fs *fs = brio_file_fs(f);
     struct brio_fs_open how = {
         .path = f->path,
-        .amode = f->amode,
-        .create = f->team.rank == 0 && f->amode & MPI_MODE_CREATE,
+        .amode = f->dry ? MPI_MODE_RDONLY : f->amode,
+        .create = f->team.rank == 0 && f->amode & MPI_MODE_CREATE && !f->dry,
         .there = f->team.rank != 0,
         .spread = f->facts.nnodes > 1,
         .perm = parse_perm(&f->conf),
@@ -177,6 +178,13 @@ static BRIO_ERR open_store(struct brio_file *f, struct found *found)
         .stripe = f->conf.striping_unit,
     };
     enum brio_err err = BRIO_OK;
+    if (f->dry && !f->facts.exists && f->amode & MPI_MODE_CREATE) {
+        brio_layout_plain(&found->layout);
+        f->facts.nservers = found->layout.nservers;
+        if (!*f->facts.prefix && strcmp(f->facts.fs_name, "unknown") == 0)
+            return brio_fail(BRIO_ENOENT, "there is no directory for it");
+        return BRIO_OK;
+    }
     if (f->team.rank == 0) {
         err = fs->open(&how, f->chosen[BRIO_FS].conf, &f->fs, &f->store);
         if (!err)
@@ -200,6 +208,7 @@ static BRIO_ERR open_store(struct brio_file *f, struct found *found)
 static void free_file(struct brio_file *f)
 {
     brio_modules_close(f);
+    brio_explain_end(f);
     brio_view_free(&f->view);
     if (f->team.rank == 0 && f->page.slot)
         brio_page_give(&f->page);
@@ -221,6 +230,7 @@ static BRIO_ERR new_file(const struct brio_team *team, struct brio_file **out)
     if (err)
         return err;
     f->team = *team;
+    f->dry = brio_explain_dry();
     f->store.fd = -1;
     f->crew.region.fd = -1;
     f->view.etype = f->view.filetype = MPI_DATATYPE_NULL;
@@ -262,6 +272,7 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
             PMPI_Comm_free(&own);
         return err;
     }
+    brio_explain_begin(f);
     err = gather_facts(f, comm, info, prepare(f, path, amode));
     if (!err)
         err = brio_modules_select(f);
@@ -283,6 +294,8 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
         brio_verdict_init(&v, err);
         brio_verdict_same(&v, "a hint that must be the same", brio_modules_hash(f));
         err = brio_verdict_settle(&v, &f->team);
+        if (!err)
+            brio_explain_opened(f, &found.layout);
     }
     if (err) {
         if (f->handle)

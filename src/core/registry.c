@@ -1,7 +1,11 @@
-/* The modules, by framework. */
+/* The modules, by framework: Brio's own, and those that were found on BRIO_MODULE_PATH. */
 #include "core/registry.h"
 
+#include <pthread.h>
+#include <string.h>
+
 #include "cache/cache.h"
+#include "core/plugin.h"
 #include "fbtl/fbtl.h"
 #include "fcache/fcache.h"
 #include "fcoll/engine.h"
@@ -34,13 +38,44 @@ static const struct brio_module *const sharedfp[] = {
     &brio_sharedfp_sm.base,      &brio_sharedfp_rma.base,        &brio_sharedfp_lockedfile.base,
     &brio_sharedfp_addproc.base, &brio_sharedfp_individual.base, NULL};
 
+static const struct brio_module *const *const built_in[BRIO_FRAMEWORKS] = {
+    [BRIO_FS] = fs,         [BRIO_FBTL] = fbtl,   [BRIO_CACHE] = cache,
+    [BRIO_FCACHE] = fcache, [BRIO_FCOLL] = fcoll, [BRIO_SHAREDFP] = sharedfp,
+};
+
+enum {
+    MANY = 64 /* of one framework */
+};
+
+/* The above, and then those from outside. */
+static const struct brio_module *all[BRIO_FRAMEWORKS][MANY];
+static size_t count[BRIO_FRAMEWORKS];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static bool is_built_in(enum brio_framework framework, const char *name)
+{
+    for (const struct brio_module *const *m = built_in[framework]; *m; m++)
+        if (strcmp((*m)->name, name) == 0)
+            return true;
+    return false;
+}
+
+static void join(void)
+{
+    const struct brio_module *module;
+    for (int i = 0; i < BRIO_FRAMEWORKS; i++) {
+        for (size_t k = 0; built_in[i][k]; k++)
+            all[i][count[i]++] = built_in[i][k];
+        for (size_t k = 0;
+             (module = brio_plugin_at((enum brio_framework)i, k, is_built_in)) != NULL; k++)
+            if (count[i] < MANY)
+                all[i][count[i]++] = module;
+    }
+}
+
 const struct brio_module *const *brio_registry(enum brio_framework framework, size_t *n)
 {
-    static const struct brio_module *const *const all[BRIO_FRAMEWORKS] = {
-        [BRIO_FS] = fs,         [BRIO_FBTL] = fbtl,   [BRIO_CACHE] = cache,
-        [BRIO_FCACHE] = fcache, [BRIO_FCOLL] = fcoll, [BRIO_SHAREDFP] = sharedfp,
-    };
-    for (*n = 0; all[framework][*n];)
-        ++*n;
+    pthread_once(&once, join);
+    *n = count[framework];
     return all[framework];
 }

@@ -1,4 +1,5 @@
-/* Every module there is. A new one is one file and one line in registry.c. */
+/* Every module there is. A new one is one file and one line in registry.c, or a shared object
+ * from outside. */
 #ifndef BRIO_CORE_REGISTRY_H
 #define BRIO_CORE_REGISTRY_H
 

@@ -6,6 +6,7 @@
 
 #include "comm/verdict.h"
 #include "core/core.h"
+#include "core/explain.h"
 #include "core/modules.h"
 #include "core/op.h"
 #include "core/shared.h"
@@ -199,6 +200,7 @@ BRIO_ERR brio_file_set_view(struct brio_file *f, MPI_Offset disp, MPI_Datatype e
     pthread_mutex_unlock(&f->lock);
     brio_shared_view(f);
     brio_tally_other(f, BRIO_N_VIEWS, &tally);
+    brio_explain_view(f);
     return BRIO_OK;
 }
 

@@ -5,6 +5,8 @@
 
 #include "fcoll/plan.h"
 
+BRIO_DOOR_BEGIN
+
 int brio_aggregators(const struct brio_extent *extent);
 
 /* Groups of ranks, each with one of its ranks as the owner of all its data. With extent->shares
@@ -25,5 +27,7 @@ BRIO_ERR brio_spread(const struct brio_crew *crew, int nranks, int *order);
 
 /* Ranks in the order of their first byte in the file; those without data last. */
 void brio_order_by_data(const struct brio_share *shares, int nranks, int *order);
+
+BRIO_DOOR_END
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "comm/verdict.h"
+#include "fcoll/config_list.h"
 #include "fcoll/inspect.h"
 #include "fcoll/phases.h"
 #include "fcoll/rounds.h"
@@ -29,6 +30,26 @@ const struct brio_hint brio_coll_hints[] = {
      .def = "0",
      .same = true,
      .help = "number of owners; 0: chosen from the data"},
+    {.name = "cb_read",
+     .aliases = "romio_cb_read",
+     .kind = BRIO_HINT_SWITCH,
+     .offset = AT(use[BRIO_READ]),
+     .def = "automatic",
+     .same = true,
+     .help = "collective reads through owners: always, never, or where pieces are small"},
+    {.name = "cb_write",
+     .aliases = "romio_cb_write",
+     .kind = BRIO_HINT_SWITCH,
+     .offset = AT(use[BRIO_WRITE]),
+     .def = "automatic",
+     .same = true,
+     .help = "collective writes through owners: always, never, or where pieces are small"},
+    {.name = "cb_config_list",
+     .kind = BRIO_HINT_TEXT,
+     .offset = AT(config_list),
+     .def = "",
+     .same = true,
+     .help = "*:N lets each node have N owners, and with cb_nodes the smaller number counts"},
     {.name = "cb_buffer_size",
      .kind = BRIO_HINT_BYTES,
      .offset = AT(buffer),
@@ -101,6 +122,8 @@ struct engine {
     enum brio_err mine;
     char text[BRIO_ERR_TEXT]; /* of mine */
     struct brio_kept *found;
+    const char *direct_why; /* the last access was direct, and this is why; NULL: it was not */
+    bool fresh;             /* its plan was a new one */
     brio_off shift;
     struct brio_extent extent;
     struct brio_reduce reduce;
@@ -163,6 +186,8 @@ BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_en
         return err;
     e->env = *env;
     e->conf = *(const struct brio_coll_conf *)conf;
+    e->conf.nodes =
+        brio_config_list_owners(e->conf.config_list, e->conf.nodes, env->crew->ncrews);
     e->maker = (const struct brio_plan_maker *)me;
     e->phased = e->conf.exchange == BRIO_EXCHANGE_AUTO
                     ? e->maker->phased
@@ -275,6 +300,14 @@ static void agree(struct engine *e, enum brio_wait how)
     brio_reduce_start(&e->reduce, e->env.team, how);
 }
 
+/* Whether this rank's bytes are to go through owners where a plan can be made. */
+static bool wants_owner(const struct engine *e, const struct brio_io *io)
+{
+    enum brio_switch use = e->conf.use[io->dir];
+    return use == BRIO_AUTO ? e->maker->everything || brio_worth_owner(&e->env, io)
+                            : use == BRIO_ON_ALWAYS;
+}
+
 /* Bytes that need no owner are moved before anything is agreed on: if no rank has others, the
  * one agreement is the verdict. */
 void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
@@ -284,9 +317,7 @@ void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
     e->io = *io;
     e->mine = mine;
     e->ticket = (struct brio_ticket){.done = true};
-    if (mine || io->bytes == 0 ||
-        (brio_worth_planning(&e->env, io) &&
-         (e->maker->everything || brio_worth_owner(&e->env, io)))) {
+    if (mine || io->bytes == 0 || (brio_worth_planning(&e->env, io) && wants_owner(e, io))) {
         agree(e, how);
         return;
     }
@@ -350,6 +381,10 @@ static void measure(struct engine *e, enum brio_wait how)
     const struct brio_plan *plan = e->found->plan;
     brio_off most = plan->window;
     brio_phase(e->env.stats, BRIO_PHASE_PLAN);
+    if (e->env.dry) {
+        go_direct(e, how);
+        return;
+    }
     if (is_equipped(e)) {
         e->rounds.plan = plan;
         e->rounds.buffer = e->found->buffer;
@@ -437,9 +472,35 @@ static void inspect(struct engine *e, enum brio_wait how)
     brio_inspect_start(&e->inspect, &e->extent, e->maker->domains, mine, err, how);
 }
 
+void brio_engine_last(const void *self, struct brio_coll_last *out)
+{
+    const struct engine *e = self;
+    bool planned = !e->direct_why && e->found && e->found->plan;
+    *out = (struct brio_coll_last){
+        .plan = planned ? e->found->plan : NULL,
+        .why = e->direct_why ? e->direct_why
+               : !planned    ? "what the ranks access together is too ragged for a plan"
+               : e->fresh    ? "a new plan"
+                             : "the plan of an access before it",
+    };
+}
+
+/* Why no rank has bytes for an owner, as far as this rank knows. */
+static const char *why_none(const struct engine *e)
+{
+    if (e->conf.use[e->io.dir] == BRIO_OFF_NEVER)
+        return e->io.dir == BRIO_READ ? "cb_read says so" : "cb_write says so";
+    if (e->env.team->nranks == 1)
+        return "there is one rank only";
+    if (e->env.atomic)
+        return "in atomic mode an access is one rank's";
+    return "no rank has small pieces in rising order, which owners would join";
+}
+
 /* The agreement is the verdict, too. */
 static void conclude(struct engine *e, struct brio_result *out)
 {
+    e->direct_why = why_none(e);
     brio_count(e->env.stats, BRIO_N_DIRECT, 1);
     *out = (struct brio_result){.err = brio_verdict_read(e->reduce.out[WORST])};
     if (e->mine) {
@@ -454,10 +515,16 @@ static void decide(struct engine *e, enum brio_wait how)
     const int64_t *w = e->reduce.out;
     bool hit = w[PLAN] > 0 && w[PLAN] == ~w[PLAN_NOT] &&
                (w[SHIFT] == INT64_MIN || w[SHIFT] == ~w[SHIFT_NOT]);
+    bool always = e->conf.use[e->io.dir] == BRIO_ON_ALWAYS;
+    e->direct_why = NULL;
+    e->fresh = !hit;
     if (e->reduce.failed || w[WORST])
-        go_direct(e, how);
-    else if (!hit && brio_worth_sparse(&e->env, ~w[SMALLEST], w[MOST] * e->env.team->nranks,
-                                       w[HIGH] - ~w[LOW]))
+        e->direct_why = "a rank had failed before";
+    else if (!hit && !always &&
+             brio_worth_sparse(&e->env, ~w[SMALLEST], w[MOST] * e->env.team->nranks,
+                               w[HIGH] - ~w[LOW]))
+        e->direct_why = "the gaps between the pieces are large, and would be left anyway";
+    if (e->direct_why)
         go_direct(e, how);
     else if (!hit)
         inspect(e, how);
@@ -563,10 +630,12 @@ static bool advance(struct engine *e, enum brio_wait how, bool *done, struct bri
     case MUSTERING:
         if (!brio_reduce_done(&e->reduce, how))
             return false;
-        if (e->reduce.failed || e->reduce.out[0])
+        if (e->reduce.failed || e->reduce.out[0]) {
+            e->direct_why = "there is no memory for the owners' buffers";
             go_direct(e, how);
-        else
+        } else {
             run(e);
+        }
         return true;
     case RUNNING:
         if (e->phased ? !brio_phases_step(&e->phases, how) : !brio_rounds_step(&e->rounds, how))

@@ -7,6 +7,8 @@
 #include "fcoll/fcoll.h"
 #include "fcoll/plan.h"
 
+BRIO_DOOR_BEGIN
+
 /* How data gets to its owners. */
 enum brio_exchange {
     BRIO_EXCHANGE_AUTO,     /* as the plan maker says */
@@ -27,8 +29,10 @@ enum brio_grouping {
 struct brio_coll_conf {
     bool buffering;
     brio_off nodes, buffer, block;
-    int exchange; /* enum brio_exchange */
-    int groups;   /* enum brio_grouping */
+    int exchange;                    /* enum brio_exchange */
+    int groups;                      /* enum brio_grouping */
+    enum brio_switch use[2];         /* owners, by enum brio_dir */
+    char config_list[BRIO_HINT_MAX]; /* ROMIO's; see config_list.h */
 };
 extern const struct brio_hint brio_coll_hints[];
 
@@ -56,12 +60,15 @@ BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_en
 void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
                        enum brio_wait how);
 void brio_engine_step(void *self, enum brio_wait how, bool *done, struct brio_result *out);
+void brio_engine_last(const void *self, struct brio_coll_last *out);
 void brio_engine_close(void *self);
 
 #define BRIO_ENGINE_OPS                                                                        \
     .open = brio_engine_open, .start = brio_engine_start, .step = brio_engine_step,            \
-    .close = brio_engine_close
+    .last = brio_engine_last, .close = brio_engine_close
 
 #define BRIO_ENGINE_HINTS .hints = brio_coll_hints, .conf_size = sizeof(struct brio_coll_conf)
+
+BRIO_DOOR_END
 
 #endif

@@ -10,6 +10,8 @@
 #include "lane/lane.h"
 #include "mod/module.h"
 
+struct brio_plan;
+
 struct brio_coll_env {
     const struct brio_team *team; /* one collective at a time runs on it */
     const struct brio_lane *lane; /* to the file, for this rank */
@@ -20,7 +22,14 @@ struct brio_coll_env {
     brio_off k_write, k_read;     /* bytes of an access that is fast, 0 if not known */
     bool local;                   /* one page cache for all ranks */
     bool atomic;                  /* an access must be one access of one rank */
+    bool dry;                     /* plans are made, and no data is moved */
     struct brio_stats *stats;     /* NULL: not counted */
+};
+
+/* What became of the last collective access. */
+struct brio_coll_last {
+    const struct brio_plan *plan; /* NULL: each rank accessed its own bytes */
+    const char *why;              /* in words; never NULL */
 };
 
 struct brio_fcoll {
@@ -38,6 +47,8 @@ struct brio_fcoll {
     /* Advances it; *done when it is over, and then *out holds this rank's count and the
      * verdict: BRIO_OK on all ranks or on none. */
     void (*step)(void *self, enum brio_wait how, bool *done, struct brio_result *out);
+    /* Local, between two accesses. */
+    void (*last)(const void *self, struct brio_coll_last *out);
     void (*close)(void *self);
 };
 

@@ -9,6 +9,8 @@
 #include "fcache/fcache.h"
 #include "type/map.h"
 
+BRIO_DOOR_BEGIN
+
 /* Bytes of the file that an owner holds in memory at one time. */
 struct brio_window {
     brio_off lo, hi;
@@ -108,5 +110,7 @@ brio_off brio_plan_share(const struct brio_plan *plan, const struct brio_crew *c
                          int end, size_t k, int *nsources);
 
 void brio_plan_free(struct brio_plan *plan);
+
+BRIO_DOOR_END
 
 #endif

@@ -6,6 +6,8 @@
 #include "base/base.h"
 #include "type/map.h"
 
+BRIO_DOOR_BEGIN
+
 /* One read or write, nothing hidden: `bytes` data bytes, from position `pos` of the file
  * pattern on, to or from position mem_pos of the memory pattern. Read and write are the
  * same struct; only `dir` tells. */
@@ -65,5 +67,7 @@ void brio_ticket_finish(struct brio_ticket *ticket, struct brio_result result);
  * map; see brio_map_bytes. */
 struct brio_io brio_io_flat(enum brio_dir dir, brio_off off, void *buf, brio_off bytes,
                             const struct brio_map *bytes_map);
+
+BRIO_DOOR_END
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "lane/lane.h"
 
+BRIO_DOOR_BEGIN
+
 /* One side: where its cursor is, and what is left of the run that it gave last. */
 struct brio_walk_side {
     struct brio_cursor cursor;
@@ -32,5 +34,7 @@ void brio_walk_init(struct brio_walk *walk, const struct brio_io *io);
  * into iov. False when all has been handed out. */
 bool brio_walk_next(struct brio_walk *walk, brio_off max_bytes, int max_iov, struct iovec *iov,
                     struct brio_stretch *out);
+
+BRIO_DOOR_END
 
 #endif

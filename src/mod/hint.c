@@ -144,6 +144,11 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return (hash ^ 0xff) * 0x100000001b3u;
 }
 
+bool brio_is_news(const char *text)
+{
+    return first_time(hash_text(0xcbf29ce484222325u, text));
+}
+
 void brio_warn_once(const char *fmt, ...)
 {
     char line[1000];
@@ -151,7 +156,7 @@ void brio_warn_once(const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
-    if (first_time(hash_text(0xcbf29ce484222325u, line)))
+    if (brio_is_news(line))
         brio_log(BRIO_WARN, "%s", line);
 }
 

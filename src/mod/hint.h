@@ -4,6 +4,8 @@
 
 #include "mod/module.h"
 
+BRIO_DOOR_BEGIN
+
 /* Puts the value into its field of conf; false, and nothing changed, if the text is not a
  * value of that kind and range. */
 bool brio_hint_parse(const struct brio_hint *hint, const char *text, void *conf);
@@ -26,6 +28,9 @@ void brio_hint_complain(const struct brio_hint *hint, const char *name, const ch
 void brio_hint_contradiction(const char *name, const char *value, const char *other,
                              const char *where);
 
+/* True the first time that it is asked about this text. */
+bool brio_is_news(const char *text);
+
 /* A warning that is given once per process, however often there is reason to. */
 void brio_warn_once(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -34,5 +39,7 @@ void brio_hint_show(const struct brio_hint *hint, const void *conf, char *out, s
 
 /* A number that is equal on two ranks if all values of hints marked `same` are equal there. */
 uint64_t brio_hints_hash_same(const struct brio_hint *hints, const void *conf);
+
+BRIO_DOOR_END
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "base/base.h"
 
+BRIO_DOOR_BEGIN
+
 /* What is known about a file and its ranks. Asked from the system on rank 0 and sent to
  * all, so that every rank answers every query alike. Plain data: no pointers. */
 struct brio_facts {
@@ -98,5 +100,7 @@ enum brio_framework {
 
 /* "fs", "fbtl", ...: also the name of the hint that forces a module. */
 const char *brio_framework_name(enum brio_framework framework);
+
+BRIO_DOOR_END
 
 #endif

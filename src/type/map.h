@@ -11,6 +11,8 @@
 
 #include "base/base.h"
 
+BRIO_DOOR_BEGIN
+
 /* `count` pieces of `len` bytes, the first at `off`, `stride` bytes from start to start.
  * count >= 1; stride is meaningless when count is 1. `kind` is the element kind of a map
  * made for conversion (type/flatten.h), else 0. */
@@ -132,5 +134,7 @@ void brio_cursor_init(struct brio_cursor *c, const struct brio_map *map, brio_of
  * begun or cut by `max` comes alone with count 1. Offsets are without the base. A
  * contiguous map gives one run of max bytes. */
 void brio_cursor_next(struct brio_cursor *c, brio_off max, struct brio_run *out);
+
+BRIO_DOOR_END
 
 #endif

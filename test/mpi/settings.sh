@@ -88,6 +88,16 @@ expect missing_file 0 'nowhere.conf is not used: No such file' open BRIO_CONFIG=
 expect order_is_an_order 1 'fcoll=nonsense \(from environment\): there is no such module' \
     open BRIO_FCOLL=nonsense --
 
+expect config_list 0 'rank 0: cb_config_list=\*:2' open -- 'cb_config_list=*:2' '?cb_config_list'
+never_said config_list_quietly 'brio:'
+expect config_list_of_hosts 0 'Brio knows \*:N' open -- cb_config_list=node7:2
+expect contradiction_of_modules 0 'collective_buffering=no is not used: fcoll=two_phase' \
+    open BRIO_FCOLL=two_phase -- collective_buffering=no
+expect romio_names 0 'rank 1: cb_write=disable' open -- romio_cb_write=disable \
+    romio_ds_read=enable OMPIO_SHAREDFP_RELAXED_ORDERING=true '?cb_write' '?ds_read'
+once romio_ds_read 'rank 0: ds_read=enable'
+never_said romio_names_quietly 'brio:'
+
 # The environment of one rank is not that of the others.
 cat >each <<'END'
 #!/bin/bash

@@ -30,5 +30,8 @@ expect runs_linked 0 'with Brio' env LD_LIBRARY_PATH="$lib" "$BRIO_RUN" "$mpi" 1
 expect compiles_plain 0 '' mpicc -I"$prefix/include" -o plain main.c
 expect runs_command 0 'with Brio' "$prefix/bin/brio" run -n 1 ./plain
 expect info 0 'fcoll' "$prefix/bin/brio" info --mpi "$mpi"
+expect explain 0 'the file would be made' "$prefix/bin/brio" explain --mpi "$mpi" --ranks 1 new
+expect explain_by_itself 0 'the file would be made' "$BRIO_RUN" "$mpi" 1 \
+    "$(find "$prefix" -name "brio-explain-$mpi")" new write
 expect manual 0 '' test -s "$prefix/share/man/man1/brio.1"
 finish

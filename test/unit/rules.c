@@ -2,6 +2,7 @@
  * whatever do harm. */
 #include "check.h"
 
+#include "fcoll/config_list.h"
 #include "mod/rules.h"
 #include "mod/settings.h"
 
@@ -251,10 +252,28 @@ static void same_meaning(void)
     CHECK(brio_hint_readable(&table[3], "any thing"), "text");
 }
 
-static const struct test_case cases[] = {
-    TEST(plain_lines),       TEST(heads),        TEST(bad_lines),
-    TEST(doubles),           TEST(garbage),      TEST(precedence),
-    TEST(sent_and_received), TEST(same_meaning), {0}};
+static void config_list(void)
+{
+    brio_off n;
+    CHECK(brio_config_list_parse("", &n) && n == 0, "empty");
+    CHECK(brio_config_list_parse("*:*", &n) && n == 0, "any number");
+    CHECK(brio_config_list_parse("*", &n) && n == 1, "one");
+    CHECK(brio_config_list_parse("*:12", &n) && n == 12, "twelve");
+    CHECK(!brio_config_list_parse("*:", &n) && !brio_config_list_parse("*:0", &n) &&
+              !brio_config_list_parse("*:-1", &n) && !brio_config_list_parse("*:1,a:2", &n) &&
+              !brio_config_list_parse("node1", &n) && !brio_config_list_parse("*: 1", &n),
+          "others");
+    CHECK(brio_config_list_owners("*:2", 0, 3) == 6, "all nodes");
+    CHECK(brio_config_list_owners("*:2", 4, 3) == 4, "the smaller one");
+    CHECK(brio_config_list_owners("*:2", 9, 3) == 6, "the smaller one");
+    CHECK(brio_config_list_owners("what", 9, 3) == 9, "of no use");
+}
+
+static const struct test_case cases[] = {TEST(plain_lines),       TEST(heads),
+                                         TEST(bad_lines),         TEST(doubles),
+                                         TEST(garbage),           TEST(precedence),
+                                         TEST(sent_and_received), TEST(same_meaning),
+                                         TEST(config_list),       {0}};
 
 int main(int argc, char **argv)
 {

@@ -1,0 +1,31 @@
+# The headers that modules from outside are compiled with, BRIO_DOORS: those of the frameworks,
+# what such a module needs besides, and all that these include. BRIO_MODULE_DOORS is made of their
+# text, comments and blanks left out, and tells one set of doors from another.
+set(BRIO_DOORS)
+set(todo base/log.h base/mem.h cache/cache.h comm/verdict.h fbtl/fbtl.h fcache/fcache.h fcoll/engine.h
+    fcoll/fcoll.h fs/fs.h lane/lane.h lane/walk.h mod/hint.h mod/module.h sharedfp/sharedfp.h)
+while(todo)
+  list(POP_FRONT todo door)
+  if(door IN_LIST BRIO_DOORS)
+    continue()
+  endif()
+  list(APPEND BRIO_DOORS "${door}")
+  file(STRINGS "src/${door}" lines REGEX "^#include \"")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^#include \"([^\"]+)\".*" "\\1" other "${line}")
+    list(APPEND todo "${other}")
+  endforeach()
+endwhile()
+list(SORT BRIO_DOORS)
+
+set(text)
+foreach(door IN LISTS BRIO_DOORS)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "src/${door}")
+  file(READ "src/${door}" one)
+  string(REGEX REPLACE "/\\*[^*]*\\*+([^/*][^*]*\\*+)*/" " " one "${one}")
+  string(REGEX REPLACE "[ \t\r\n\\\\]+" " " one "${one}")
+  string(APPEND text "${door}: ${one}")
+endforeach()
+string(SHA256 BRIO_MODULE_DOORS "${text}")
+string(SUBSTRING "${BRIO_MODULE_DOORS}" 0 16 BRIO_MODULE_DOORS)
+configure_file(include/brio/module.h.in "${CMAKE_BINARY_DIR}/include/brio/module.h" @ONLY)
