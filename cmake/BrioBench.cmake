@@ -1,5 +1,6 @@
 # bench/: plain MPI programs, not linked with Brio, so that the same binary runs with and
-# without it by preloading: brio-bench-<mpi> behind `brio bench', and the demonstration.
+# without it by preloading: brio-bench-<mpi> behind `brio bench', the demonstration, and what
+# has scripts of its own.
 option(BRIO_BENCH "build the benchmarks" ON)
 if(NOT BRIO_BENCH)
   return()
@@ -29,14 +30,13 @@ foreach(mpi IN LISTS BRIO_MPIS)
   target_link_libraries(brio-bench-${mpi} PRIVATE brio_options brio_mpi_${mpi}
                         ${BRIO_HDF5_${mpi}_LINK_LIBRARIES} ${CMAKE_DL_LIBS} m)
 
-  add_executable(bench-demo-${mpi} bench/demo/demo.c)
-  set_target_properties(bench-demo-${mpi} PROPERTIES OUTPUT_NAME "demo-${mpi}"
-                        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
-  target_link_libraries(bench-demo-${mpi} PRIVATE brio_options brio_mpi_${mpi} m)
-
-  add_executable(bench-cache-${mpi} bench/cache/cache.c)
-  set_target_properties(bench-cache-${mpi} PROPERTIES OUTPUT_NAME "cache-${mpi}"
-                        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
-  target_link_libraries(bench-cache-${mpi} PRIVATE brio_options brio_mpi_${mpi} m)
-  add_dependencies(programs brio-bench-${mpi} bench-demo-${mpi} bench-cache-${mpi})
+  # Programs with scripts of their own.
+  foreach(program demo cache indep)
+    add_executable(bench-${program}-${mpi} bench/${program}/${program}.c)
+    set_target_properties(bench-${program}-${mpi} PROPERTIES OUTPUT_NAME "${program}-${mpi}"
+                          RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
+    target_link_libraries(bench-${program}-${mpi} PRIVATE brio_options brio_mpi_${mpi} m)
+    add_dependencies(programs bench-${program}-${mpi})
+  endforeach()
+  add_dependencies(programs brio-bench-${mpi})
 endforeach()
