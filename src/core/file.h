@@ -15,6 +15,7 @@
 #include "fs/fs.h"
 #include "lane/guard.h"
 #include "lane/lane.h"
+#include "lane/settle.h"
 #include "mod/select.h"
 #include "sharedfp/sharedfp.h"
 
@@ -57,6 +58,7 @@ struct brio_file {
     struct brio_lane plain;    /* with cache */
     struct brio_lane lane;     /* what accesses go through: plain, or guarded if atomic */
     struct brio_lane coll;     /* the same for collective ones */
+    struct brio_settle settle; /* that one, if other nodes need a sync to see data */
     struct brio_guard *guard;  /* not NULL in atomic mode */
     struct brio_page_ref page; /* where the shared pointer may live */
     struct brio_page_slot *slot;

@@ -157,6 +157,11 @@ void brio_modules_join(struct brio_file *f)
 {
     f->lane = f->guard ? brio_guard_lane(f->guard) : f->plain;
     f->coll = f->guard ? f->lane : brio_file_cache(f)->collective(&f->plain);
+    if (f->store.remote && !f->guard) {
+        f->settle =
+            (struct brio_settle){.below = f->coll, .fs = brio_file_fs(f), .fs_self = f->fs};
+        f->coll = brio_settle_lane(&f->settle);
+    }
 }
 
 BRIO_ERR brio_modules_open(struct brio_file *f, const struct brio_layout *layout,

@@ -120,6 +120,7 @@ static void describe(struct ufs *ufs, const struct brio_fs_open *how, const stru
                                  .direct = ufs->direct,
                                  .readable = ufs->readable,
                                  .writable = ufs->writable,
+                                 .remote = ufs->remote,
                                  .local = traits & BRIO_FS_LOCAL,
                                  .mappable = traits & BRIO_FS_MAPPABLE,
                                  .block_size = st->st_blksize > 0 ? st->st_blksize : 4096};

@@ -30,7 +30,8 @@ on_hosts() {
     if [ "$BRIO_MPI" = openmpi ]; then
         timeout -k 5 60 "$launcher" --mca plm_rsh_agent "$PWD/agent" --mca oob_tcp_if_include lo \
             --mca btl_tcp_if_include lo --host "${hosts//,/:$per,}:$per" --map-by node \
-            -x BRIO_TEST_DIR -x BRIO_TEST_DIRECT -x BRIO_CASES -x BRIO_SHAREDFP -x BRIO_VERBOSE -x OMPI_MCA_mpi_yield_when_idle \
+            -x BRIO_TEST_DIR -x BRIO_SHAREDFP -x BRIO_VERBOSE -x OMPI_MCA_mpi_yield_when_idle \
+            ${BRIO_TEST_DIRECT:+-x BRIO_TEST_DIRECT} ${BRIO_CASES:+-x BRIO_CASES} \
             -n "$ranks" "$program" "$@"
     else
         timeout -k 5 60 "$launcher" -launcher ssh -launcher-exec "$PWD/agent" -hosts "$hosts" \
