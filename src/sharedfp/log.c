@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "sharedfp/bounded.h"
 #include "type/pack.h"
 
 enum {
     MOST_ENTRIES = 16384,  /* in memory; then they are spilled, too */
     PART_BYTES = 16 << 20, /* moved to the user's file at a time, */
-    PART_PIECES = 1 << 16  /* in at most so many pieces */
+    PART_PIECES = 1 << 16, /* in at most so many pieces */
+    LOCK_SECONDS = 2       /* for the answer to a lock */
 };
 
 void brio_log_init(struct brio_log *log)
@@ -46,14 +48,16 @@ static int64_t tick(struct brio_log *log)
     return log->clock;
 }
 
-/* A shared lock for as long as the rank lives tells `brio merge' to keep away. */
+/* A shared lock for as long as the rank lives tells `brio merge' to keep away; where there are
+ * no locks, or no answer, the user must know. */
 static BRIO_ERR make_file(const char *name, int *out)
 {
-    struct flock alive = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
-    int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const int how = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+    int fd = open(name, how | O_CREAT | O_EXCL, 0600);
+    if (fd >= 0 && brio_lock_within(LOCK_SECONDS, fd, F_RDLCK, 0, 1) == ETIMEDOUT)
+        fd = open(name, how); /* the first is lost */
     if (fd < 0)
         return brio_fail_errno(errno, "open of %s", name);
-    fcntl(fd, F_OFD_SETLK, &alive); /* where there are no locks, the user must know */
     *out = fd;
     return BRIO_OK;
 }

@@ -1,145 +1,54 @@
-/* The trial runs on a thread of its own: a call that never comes back costs that thread and
- * its descriptors, and not the rank. */
+/* Two opens of one file, and what each may lock. */
 #include "sharedfp/trial.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "sharedfp/bounded.h"
 
-struct trial {
-    pthread_mutex_t lock;
-    pthread_cond_t ended;
-    char *name;
-    int owners; /* the asker and the thread: the last one frees */
-    bool over;
-    int errnum;
-    const char *what; /* went wrong, or NULL */
+enum {
+    UNUSED_AT = 64 /* a byte that no module locks */
 };
 
-static void leave(struct trial *t)
+static bool is_refusal(int errnum)
 {
-    bool last = --t->owners == 0;
-    pthread_mutex_unlock(&t->lock);
-    if (!last)
-        return;
-    pthread_mutex_destroy(&t->lock);
-    pthread_cond_destroy(&t->ended);
-    free(t->name);
-    free(t);
+    return errnum == EAGAIN || errnum == EACCES;
 }
 
-/* A range that no module uses. */
-static int lock_range(int fd, short type)
+static BRIO_ERR complain(const char *name, int errnum, double seconds)
 {
-    struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = 64, .l_len = 1};
-    int n;
-    do
-        n = fcntl(fd, F_OFD_SETLK, &range);
-    while (n != 0 && errno == EINTR);
-    return n;
+    if (errnum == ETIMEDOUT)
+        return brio_fail(BRIO_EUNSUPOP, "no answer to a lock of %s for %g seconds", name,
+                         seconds);
+    return brio_fail_errno(errnum, "lock of %s", name);
 }
 
 /* Other ranks may be trying, too: a lock that is refused works. What must not happen is that
- * two have it. */
-static const char *try_pair(int a, int b)
+ * two have it. *lost: a descriptor that waits for its answer. */
+static BRIO_ERR try_pair(const char *name, double seconds, int a, int b, int *lost)
 {
-    if (lock_range(a, F_WRLCK) != 0)
-        return errno == EAGAIN || errno == EACCES ? NULL : "lock";
-    if (lock_range(b, F_WRLCK) == 0) {
-        errno = ENOLCK;
-        return "locks are granted to two at a time: lock";
-    }
-    if (errno != EAGAIN && errno != EACCES)
-        return "lock";
-    return lock_range(a, F_UNLCK) == 0 ? NULL : "unlock";
-}
-
-static const char *try_locks(const char *name)
-{
-    int a = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    int b = a < 0 ? -1 : open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    const char *what = "open";
-    if (b >= 0)
-        what = try_pair(a, b);
-    int errnum = errno;
-    if (b >= 0)
-        close(b);
-    if (a >= 0)
-        close(a);
-    errno = errnum;
-    return what;
-}
-
-static void *run(void *arg)
-{
-    struct trial *t = arg;
-    const char *what = try_locks(t->name);
-    int errnum = errno;
-    pthread_mutex_lock(&t->lock);
-    t->what = what;
-    t->errnum = errnum;
-    t->over = true;
-    pthread_cond_signal(&t->ended);
-    leave(t);
-    return NULL;
-}
-
-static BRIO_ERR start(struct trial *t)
-{
-    pthread_t thread;
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int failed = pthread_create(&thread, NULL, run, t);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (failed)
-        return brio_fail_errno(failed, "a thread to try locks");
-    pthread_detach(thread);
-    return BRIO_OK;
-}
-
-static BRIO_ERR await(struct trial *t, double seconds)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)seconds;
-    pthread_mutex_lock(&t->lock);
-    int late = 0;
-    while (!t->over && !late)
-        late = pthread_cond_timedwait(&t->ended, &t->lock, &until);
-    enum brio_err err = BRIO_OK;
-    if (!t->over)
-        err = brio_fail(BRIO_EUNSUPOP, "no answer to a lock of %s for %g seconds", t->name,
-                        seconds);
-    else if (t->what)
-        err = brio_fail_errno(t->errnum, "%s of %s", t->what, t->name);
-    leave(t);
-    return err;
+    int errnum = brio_lock_within(seconds, a, F_WRLCK, UNUSED_AT, 1);
+    *lost = errnum == ETIMEDOUT ? a : -1;
+    if (errnum)
+        return is_refusal(errnum) ? BRIO_OK : complain(name, errnum, seconds);
+    errnum = brio_lock_within(seconds, b, F_WRLCK, UNUSED_AT, 1);
+    *lost = errnum == ETIMEDOUT ? b : -1;
+    if (!errnum)
+        return brio_fail(BRIO_EUNSUPOP, "locks of %s are granted to two at a time", name);
+    return is_refusal(errnum) ? BRIO_OK : complain(name, errnum, seconds);
 }
 
 BRIO_ERR brio_trial_locks(const char *name, double seconds)
 {
-    struct trial *t = NULL;
-    enum brio_err err = brio_calloc(1, sizeof *t, (void **)&t);
-    if (err)
-        return err;
-    err = brio_strdup(name, &t->name);
-    if (!err) {
-        pthread_mutex_init(&t->lock, NULL);
-        pthread_cond_init(&t->ended, NULL);
-        t->owners = 2;
-        err = start(t);
-    }
-    if (err) {
-        free(t->name);
-        free(t);
-        return err;
-    }
-    return await(t, seconds);
+    int lost = -1;
+    int a = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int b = a < 0 ? -1 : open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    enum brio_err err = b < 0 ? brio_fail_errno(errno, "open of %s", name)
+                              : try_pair(name, seconds, a, b, &lost);
+    if (b >= 0 && b != lost)
+        close(b);
+    if (a >= 0 && a != lost)
+        close(a); /* gives its lock back */
+    return err;
 }

@@ -28,7 +28,7 @@ for module in $modules; do
     addproc) [ "$BRIO_MPI" = openmpi ] || continue ;; # Debian's MPICH cannot start processes
     esac
     functions="malloc pwrite:ENOSPC"
-    [ "$module" = lockedfile ] && functions+=" fcntl:EINTR fcntl:late open pread:EIO"
+    [ "$module" = lockedfile ] && functions+=" fcntl:EINTR fcntl:ENOLCK fcntl:late open pread:EIO"
     on 1 "$module" $functions
     [ "$module" = sm ] || on 2 "$module" malloc
 done
