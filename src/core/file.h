@@ -67,12 +67,13 @@ struct brio_file {
 
     struct brio_view view;
 
-    pthread_mutex_t lock;     /* guards what follows */
-    brio_off pointer;         /* individual file pointer, in etypes */
-    _Atomic bool shared_used; /* this rank moved the shared pointer since it was last reset */
-    int nactive;              /* nonblocking operations under way */
-    int ncoll;                /* the collective ones among them */
-    struct brio_op *split;    /* the split collective between begin and end */
+    pthread_mutex_t lock;      /* guards what follows */
+    brio_off pointer;          /* individual file pointer, in etypes */
+    _Atomic bool shared_used;  /* this rank moved the shared pointer since it was last reset */
+    _Atomic bool shared_known; /* this rank has used it at all */
+    int nactive;               /* nonblocking operations under way */
+    int ncoll;                 /* the collective ones among them */
+    struct brio_op *split;     /* the split collective between begin and end */
 };
 
 /* The modules by their true types. */

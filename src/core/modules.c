@@ -132,9 +132,10 @@ static BRIO_ERR open_pointer(struct brio_file *f, brio_off start)
     };
     const struct brio_module *tried[MANY];
     size_t ntried = 0;
-    const struct brio_sharedfp_env env = {.comm = f->team.comm,
+    const struct brio_sharedfp_env env = {.team = &f->team,
                                           .path = f->path,
                                           .nnodes = f->facts.nnodes,
+                                          .local = f->facts.local,
                                           .start = start,
                                           .slot = f->slot};
     enum brio_err err = BRIO_OK;
@@ -237,8 +238,6 @@ enum brio_err brio_modules_close(struct brio_file *f)
     if (f->fcoll)
         brio_file_fcoll(f)->close(f->fcoll);
     brio_ordered_close(&f->ordered);
-    if (f->sharedfp)
-        brio_file_sharedfp(f)->close(f->sharedfp);
     brio_guard_close(f->guard);
     if (f->plain.ops)
         err = brio_file_cache(f)->close(&f->plain);
@@ -252,7 +251,7 @@ enum brio_err brio_modules_close(struct brio_file *f)
         if (!err)
             err = closed;
     }
-    f->fcoll = f->sharedfp = f->fcache = f->fs = NULL;
+    f->fcoll = f->fcache = f->fs = NULL;
     f->guard = NULL;
     f->places.ops = NULL;
     f->plain.ops = f->bottom.ops = f->lane.ops = f->coll.ops = NULL;

@@ -205,9 +205,12 @@ static BRIO_ERR open_store(struct brio_file *f, struct found *found)
     return err;
 }
 
+/* No rank uses the shared pointer any more. */
 static void free_file(struct brio_file *f)
 {
     brio_modules_close(f);
+    if (f->sharedfp)
+        brio_file_sharedfp(f)->close(f->sharedfp, f->shared_known);
     brio_explain_end(f);
     brio_view_free(&f->view);
     if (f->team.rank == 0 && f->page.slot)
@@ -337,7 +340,11 @@ BRIO_ERR brio_file_close(struct brio_file *f)
     if (!err)
         err = closed;
     f->team.meet = NULL; /* rank 0 gives the slot to another file as soon as it is through */
-    err = brio_agree(&f->team, err);
+    struct brio_verdict v;
+    brio_verdict_init(&v, err);
+    v.most = f->shared_known;
+    err = brio_verdict_settle(&v, &f->team);
+    f->shared_known = v.most > 0;
     brio_handle_free(f->handle);
     free_file(f);
     return err;

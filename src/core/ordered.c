@@ -249,7 +249,7 @@ bool brio_ordered_run(struct brio_file *f, enum brio_err *mine, struct brio_read
         r->etypes = 0;
         r->io.bytes = 0;
     }
-    f->shared_used = true;
+    brio_shared_touch(f);
     enum brio_err err = brio_shared_settle(f);
     if (!err) {
         brio_phase(f->stats, BRIO_PHASE_WAIT);

@@ -120,7 +120,7 @@ BRIO_ERR brio_file_seek_shared(struct brio_file *f, brio_off off, int whence)
             err = find_target(f, off, whence, from, &target);
         if (!err)
             err = sharedfp->set(f->sharedfp, target);
-        f->shared_used = true;
+        brio_shared_touch(f);
     }
     return brio_follow(&f->team, err);
 }
@@ -128,5 +128,6 @@ BRIO_ERR brio_file_seek_shared(struct brio_file *f, brio_off off, int whence)
 BRIO_ERR brio_file_get_position_shared(struct brio_file *f, brio_off *out)
 {
     enum brio_err err = need_shared(f);
+    f->shared_known = true;
     return err ? err : brio_file_sharedfp(f)->add(f->sharedfp, 0, out);
 }

@@ -10,6 +10,7 @@
 #include "lane/pool.h"
 #include "sharedfp/addproc.h"
 #include "sharedfp/attend.h"
+#include "sharedfp/rma.h"
 #include "type/flatten.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -21,6 +22,7 @@ static int tidy_up(MPI_Comm comm, int key, void *value, void *extra)
     brio_progress_finalize();
     brio_attend_finalize();
     brio_addproc_finalize();
+    brio_rma_finalize();
     brio_pool_finalize();
     brio_flatten_finalize();
     return MPI_SUCCESS;

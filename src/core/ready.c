@@ -156,7 +156,7 @@ static BRIO_ERR take_after_logs(struct brio_file *f, brio_off n, brio_off *at)
 static BRIO_ERR take_shared(struct brio_file *f, bool coll, struct brio_ready *r, brio_off *at)
 {
     const struct brio_sharedlog *log = brio_file_log(f);
-    f->shared_used = true;
+    brio_shared_touch(f);
     if (coll)
         return log ? take_after_logs(f, r->etypes, at) : take_ordered(f, r->etypes, at);
     if (!log)

@@ -1,7 +1,9 @@
-/* The shared pointer of a file whose module keeps logs instead of a number. Nothing here does
- * anything for files of other modules. */
+/* The shared pointer of a file whose module keeps logs instead of a number. Nothing but
+ * brio_shared_touch does anything for files of other modules. */
 #ifndef BRIO_CORE_SHARED_H
 #define BRIO_CORE_SHARED_H
+
+#include <stdatomic.h>
 
 #include "core/file.h"
 
@@ -9,6 +11,15 @@
 static inline const struct brio_sharedlog *brio_file_log(const struct brio_file *f)
 {
     return brio_file_sharedfp(f) ? brio_file_sharedfp(f)->log : NULL;
+}
+
+/* This rank uses the pointer. */
+static inline void brio_shared_touch(struct brio_file *f)
+{
+    if (atomic_load_explicit(&f->shared_used, memory_order_relaxed) &&
+        atomic_load_explicit(&f->shared_known, memory_order_relaxed))
+        return;
+    f->shared_used = f->shared_known = true;
 }
 
 /* Collective; the same on all ranks. All that is in the logs goes to the file, through its

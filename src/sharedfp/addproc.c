@@ -11,35 +11,28 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "comm/real.h"
-#include "comm/verdict.h"
+#include "sharedfp/circle.h"
 #include "sharedfp/service.h"
 #include "sharedfp/sharedfp.h"
 
-enum {
-    MOST_FILES = 1024 /* open at one time */
-};
-
 /* A process and the group of ranks that it serves. */
 struct server {
-    MPI_Comm team;          /* a duplicate that outlives the files */
-    MPI_Comm inter;         /* the process is rank 0 of the remote group */
-    pthread_mutex_t lock;   /* a demand and its answer; what follows */
-    bool taken[MOST_FILES]; /* file numbers; rank 0's counts */
-    struct server *older;
+    struct brio_circle circle; /* first */
+    MPI_Comm inter;            /* the process is rank 0 of the remote group */
+    pthread_mutex_t lock;      /* a demand and its answer */
 };
 
 struct pointer {
     struct server *server;
-    MPI_Comm comm;
-    int64_t file;
-    bool first; /* rank 0 */
+    int file;
+    bool first;  /* rank 0 */
+    bool marked; /* the process knows of the file before it is used */
 };
 
-/* Opens of one group are in the same order on all its ranks, and so are these. */
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct server *newest;
+static struct brio_circles servers = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int query(const struct brio_facts *facts, const void *conf)
 {
@@ -55,7 +48,7 @@ static BRIO_ERR find_program(char *out, size_t size)
     if (asked && *asked) {
         snprintf(out, size, "%s", asked);
     } else {
-        if (!dladdr((void *)&newest, &here) || !here.dli_fname)
+        if (!dladdr((void *)&servers, &here) || !here.dli_fname)
             return brio_fail(BRIO_EUNSUPOP, "the library does not know where it is");
         const char *slash = strrchr(here.dli_fname, '/');
         int dir = slash ? (int)(slash - here.dli_fname) + 1 : 0;
@@ -76,8 +69,9 @@ static BRIO_ERR check_manager(void)
 }
 
 /* Collective. */
-static BRIO_ERR spawn(struct server *s, const struct brio_team *team)
+static BRIO_ERR spawn(struct server *s)
 {
+    const struct brio_team *team = &s->circle.team;
     char program[4096] = "";
     enum brio_err err = BRIO_OK;
     if (team->rank == 0) {
@@ -88,58 +82,10 @@ static BRIO_ERR spawn(struct server *s, const struct brio_team *team)
     err = brio_follow(team, err);
     if (err)
         return err;
-    s->team = MPI_COMM_NULL;
-    if (PMPI_Comm_dup(team->comm, &s->team) != MPI_SUCCESS)
-        err = brio_fail(BRIO_EUNSUPOP, "the communicator cannot be duplicated");
-    else if (PMPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, s->team, &s->inter,
-                             MPI_ERRCODES_IGNORE) != MPI_SUCCESS)
-        err = brio_fail(BRIO_EUNSUPOP, "no process can be started");
-    err = brio_agree(team, err);
-    if (err) {
-        if (s->team != MPI_COMM_NULL)
-            PMPI_Comm_free(&s->team);
-        return BRIO_EUNSUPOP;
-    }
+    if (PMPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, team->comm, &s->inter,
+                        MPI_ERRCODES_IGNORE) != MPI_SUCCESS)
+        return brio_fail(BRIO_EUNSUPOP, "no process can be started");
     PMPI_Comm_set_errhandler(s->inter, MPI_ERRORS_RETURN);
-    return BRIO_OK;
-}
-
-/* With the lock held. The process of a group that these ranks are, in the same order. */
-static struct server *find_server(MPI_Comm comm)
-{
-    struct server *s = newest;
-    for (; s; s = s->older) {
-        int same;
-        PMPI_Comm_compare(comm, s->team, &same);
-        if (same == MPI_CONGRUENT)
-            break;
-    }
-    return s;
-}
-
-/* Collective. */
-static BRIO_ERR need_server(const struct brio_team *team, struct server **out)
-{
-    pthread_mutex_lock(&list_lock);
-    struct server *s = find_server(team->comm);
-    pthread_mutex_unlock(&list_lock);
-    if (s) {
-        *out = s;
-        return BRIO_OK;
-    }
-    enum brio_err err = brio_agree(team, brio_calloc(1, sizeof *s, (void **)&s));
-    if (!err)
-        err = spawn(s, team);
-    if (err) {
-        free(s);
-        return err;
-    }
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_mutex_lock(&list_lock);
-    s->older = newest;
-    newest = s;
-    pthread_mutex_unlock(&list_lock);
-    *out = s;
     return BRIO_OK;
 }
 
@@ -170,49 +116,92 @@ static BRIO_ERR set(void *self, brio_off value)
     return demand(p->server, BRIO_DEMAND_SEEK_SET, p->file, value, &at);
 }
 
-/* On rank 0. */
-static BRIO_ERR take_file(struct server *s, int64_t *out)
+static void end_server(struct server *s)
 {
-    int64_t file = 0;
-    pthread_mutex_lock(&s->lock);
-    while (file < MOST_FILES && s->taken[file])
-        file++;
-    if (file < MOST_FILES)
-        s->taken[file] = true;
-    pthread_mutex_unlock(&s->lock);
-    if (file == MOST_FILES)
-        return brio_fail(BRIO_EUNSUPOP, "more than %d files at one time", MOST_FILES);
-    *out = file;
-    return BRIO_OK;
+    brio_off answer;
+    if (!s->circle.refused) {
+        PMPI_Barrier(s->circle.team.comm); /* nobody has a demand left */
+        if (s->circle.team.rank == 0 && demand(s, BRIO_DEMAND_END, -1, 0, &answer) != BRIO_OK)
+            brio_log(BRIO_NOTE, "%s", brio_err_text());
+        PMPI_Comm_disconnect(&s->inter);
+    }
+    pthread_mutex_destroy(&s->lock);
+    brio_circle_free(&s->circle);
 }
 
+/* Collective. */
+static BRIO_ERR new_server(const struct brio_team *team, struct server **out)
+{
+    struct server *s = NULL;
+    enum brio_err err = brio_agree(team, brio_calloc(1, sizeof *s, (void **)&s));
+    if (!err)
+        err = brio_agree(team, brio_circle_init(&s->circle, team));
+    if (err) {
+        if (s)
+            brio_circle_free(&s->circle);
+        return err;
+    }
+    pthread_mutex_init(&s->lock, NULL);
+    err = brio_circle_made(&servers, &s->circle, spawn(s));
+    if (err && !s->circle.kept)
+        end_server(s);
+    if (!err)
+        *out = s;
+    return err;
+}
+
+/* Collective. */
+static BRIO_ERR need_server(const struct brio_team *team, enum brio_err mine,
+                            struct server **out, int *file)
+{
+    struct brio_circle *known;
+    enum brio_err err = brio_circle_find(&servers, team, mine, &known, file);
+    if (err)
+        return err;
+    if (known && known->refused)
+        return brio_fail(BRIO_EUNSUPOP, "no process can be started");
+    if (known) {
+        *out = (struct server *)known;
+        return BRIO_OK;
+    }
+    *file = 0;
+    return new_server(team, out);
+}
+
+/* Collective, when all are through with the file. */
+static void leave(struct pointer *p)
+{
+    if (p->server->circle.kept)
+        brio_circle_leave(&servers, &p->server->circle, p->file);
+    else
+        end_server(p->server);
+    free(p);
+}
+
+/* Collective. A number that nobody has used begins at 0. */
 static BRIO_ERR open_pointer(const struct brio_sharedfp_env *env, const void *conf, void **self)
 {
-    struct brio_team team = {.comm = env->comm};
     struct pointer *p = NULL;
+    struct server *server = NULL;
+    int file = 0;
     (void)conf;
-    PMPI_Comm_rank(env->comm, &team.rank);
-    PMPI_Comm_size(env->comm, &team.nranks);
-    enum brio_err err = brio_agree(&team, brio_calloc(1, sizeof *p, (void **)&p));
-    if (!err)
-        err = need_server(&team, &p->server);
+    enum brio_err err = brio_calloc(1, sizeof *p, (void **)&p);
+    err = need_server(env->team, err, &server, &file);
     if (err) {
         free(p);
         return err;
     }
-    p->comm = env->comm;
-    p->first = team.rank == 0;
-    if (p->first)
-        err = take_file(p->server, &p->file);
-    if (p->first && !err)
-        err = set(p, env->start);
-    PMPI_Bcast(&p->file, 1, MPI_INT64_T, 0, env->comm);
-    err = brio_follow(&team, err);
-    if (err)
-        free(p);
-    else
-        *self = p;
-    return err;
+    *p = (struct pointer){.server = server, .file = file, .first = env->team->rank == 0};
+    p->marked = env->start > 0;
+    if (p->marked) {
+        err = brio_follow(env->team, p->first ? set(p, env->start) : BRIO_OK);
+        if (err) {
+            leave(p);
+            return err;
+        }
+    }
+    *self = p;
+    return BRIO_OK;
 }
 
 static BRIO_ERR add(void *self, brio_off n, brio_off *old)
@@ -221,46 +210,25 @@ static BRIO_ERR add(void *self, brio_off n, brio_off *old)
     return demand(p->server, n ? BRIO_DEMAND_OFFSET : BRIO_DEMAND_POSITION, p->file, n, old);
 }
 
-/* Collective: the number is free for another file when all are through with this one. */
-static void close_pointer(void *self)
+/* A process that does not answer any more keeps the number. */
+static void close_pointer(void *self, bool used)
 {
     struct pointer *p = self;
     brio_off answer;
-    PMPI_Barrier(p->comm);
-    if (p->first && demand(p->server, BRIO_DEMAND_END, p->file, 0, &answer) == BRIO_OK) {
-        pthread_mutex_lock(&p->server->lock);
-        p->server->taken[p->file] = false;
-        pthread_mutex_unlock(&p->server->lock);
+    if (p->first && (used || p->marked) &&
+        demand(p->server, BRIO_DEMAND_END, p->file, 0, &answer) != BRIO_OK) {
+        brio_log(BRIO_NOTE, "%s", brio_err_text());
+        free(p);
+        return;
     }
-    free(p);
+    leave(p);
 }
 
 void brio_addproc_finalize(void)
 {
-    pthread_mutex_lock(&list_lock);
-    struct server *s = newest, *oldest = NULL;
-    newest = NULL;
-    pthread_mutex_unlock(&list_lock);
-    while (s) { /* in the order of their making: the same on all ranks of each */
-        struct server *older = s->older;
-        s->older = oldest;
-        oldest = s;
-        s = older;
-    }
-    while (oldest) {
-        int rank;
-        brio_off answer;
-        s = oldest;
-        oldest = s->older;
-        PMPI_Barrier(s->team); /* nobody has a demand left */
-        PMPI_Comm_rank(s->team, &rank);
-        if (rank == 0 && demand(s, BRIO_DEMAND_END, -1, 0, &answer) != BRIO_OK)
-            answer = -1;
-        PMPI_Comm_disconnect(&s->inter);
-        PMPI_Comm_free(&s->team);
-        pthread_mutex_destroy(&s->lock);
-        free(s);
-    }
+    struct brio_circle *c;
+    while ((c = brio_circles_take(&servers)))
+        end_server((struct server *)c);
 }
 
 const struct brio_sharedfp brio_sharedfp_addproc = {

@@ -77,9 +77,10 @@ static BRIO_ERR name_file(const char *path, const char *tag, const char *what, i
     return brio_side_name(path, kind, tag, out);
 }
 
-static BRIO_ERR make(const struct brio_sharedfp_env *env, const struct brio_team *team,
-                     const struct conf *conf, const char *tag, struct logs **out)
+static BRIO_ERR make(const struct brio_sharedfp_env *env, const struct conf *conf,
+                     const char *tag, struct logs **out)
 {
+    const struct brio_team *team = env->team;
     struct logs *l = NULL;
     enum brio_err err = brio_calloc(1, sizeof *l, (void **)&l);
     if (err)
@@ -103,13 +104,12 @@ static BRIO_ERR make(const struct brio_sharedfp_env *env, const struct brio_team
 
 static BRIO_ERR open_logs(const struct brio_sharedfp_env *env, const void *conf, void **self)
 {
-    struct brio_team team;
     char tag[BRIO_SIDE_TAG + 1];
     struct logs *l = NULL;
-    enum brio_err err = brio_side_begin(env->path, env->comm, &team, tag);
+    enum brio_err err = brio_side_begin(env->path, env->team, tag);
     if (err)
         return err;
-    err = brio_agree(&team, make(env, &team, conf, tag, &l));
+    err = brio_agree(env->team, make(env, conf, tag, &l));
     if (err)
         free_logs(l);
     else
@@ -307,9 +307,8 @@ static void move(void *self, brio_off at)
 }
 
 /* Collective. What could not be moved to the file stays in the side files, for `brio merge'. */
-static void close_logs(void *self)
+static void remove_files(struct logs *l)
 {
-    struct logs *l = self;
     bool left = l->log.n + l->log.spilled_n > 0;
     if (left && brio_log_spill(&l->log) == BRIO_OK)
         brio_log(BRIO_WARN, "records are left in %s: `brio merge' finishes them",
@@ -324,6 +323,13 @@ static void close_logs(void *self)
         unlink(l->log.data_name);
         unlink(l->log.meta_name);
     }
+}
+
+static void close_logs(void *self, bool used)
+{
+    struct logs *l = self;
+    if (used)
+        remove_files(l);
     free_logs(l);
 }
 

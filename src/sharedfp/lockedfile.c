@@ -14,8 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "comm/verdict.h"
+#include "sharedfp/bounded.h"
 #include "sharedfp/sharedfp.h"
 #include "sharedfp/side.h"
 #include "sharedfp/trial.h"
@@ -25,19 +27,20 @@ struct conf {
 };
 
 struct pointer {
-    MPI_Comm comm;
+    bool first; /* rank 0 */
     char *path, *name;
     brio_off start;
     double limit;
+    bool sure;            /* locks are this kernel's own: an answer always comes */
     pthread_mutex_t lock; /* threads of one rank share the descriptor, and so its lock */
     int fd;               /* -1 until this rank moves the pointer */
-    bool touched;         /* this rank may have made the file */
     bool refused;         /* it was tried and cannot be had */
 };
 
 enum {
     VALUE_AT = 0,
-    ALIVE_AT = 8
+    ALIVE_AT = 8,
+    STALE_SECONDS = 5 /* for the answer to a lock of a file that is in nobody's way */
 };
 
 static const struct brio_hint hints[] = {
@@ -70,18 +73,44 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Sets or gives back a lock; 0, or an errno. ETIMEDOUT: the descriptor is lost, for the server
+ * may take as long as it likes to answer, and close might wait, too. */
+static int set_lock(struct pointer *p, short type, brio_off at, brio_off len)
+{
+    struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = len};
+    int failed;
+    if (!p->sure) {
+        int errnum = brio_lock_within(p->limit, p->fd, type, at, len);
+        if (errnum == ETIMEDOUT)
+            p->fd = -1;
+        return errnum;
+    }
+    do
+        failed = fcntl(p->fd, F_OFD_SETLK, &range);
+    while (failed && errno == EINTR);
+    return failed ? errno : 0;
+}
+
+static BRIO_ERR complain(struct pointer *p, int errnum)
+{
+    if (errnum != ETIMEDOUT)
+        return brio_fail_errno(errnum, "lock of %s", p->name);
+    p->refused = true;
+    return brio_fail(BRIO_EUNSUPOP, "no answer to a lock of %s for %g seconds", p->name,
+                     p->limit);
+}
+
 /* Asks again and again, since waiting inside the system has no end: first soon, then
  * rarely, not to keep the holder from its core. */
-static BRIO_ERR take_lock(const struct pointer *p)
+static BRIO_ERR take_lock(struct pointer *p)
 {
-    struct flock want = {
-        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = VALUE_AT, .l_len = 8};
     double begin = 0;
     for (int turn = 0;; turn++) {
-        if (fcntl(p->fd, F_OFD_SETLK, &want) == 0)
+        int errnum = set_lock(p, F_WRLCK, VALUE_AT, 8);
+        if (!errnum)
             return BRIO_OK;
-        if (errno != EAGAIN && errno != EACCES && errno != EINTR)
-            return brio_fail_errno(errno, "lock of %s", p->name);
+        if (errnum != EAGAIN && errnum != EACCES)
+            return complain(p, errnum);
         if (turn == 0)
             begin = now();
         else if (now() - begin > p->limit)
@@ -93,33 +122,45 @@ static BRIO_ERR take_lock(const struct pointer *p)
     }
 }
 
-static void give_lock(const struct pointer *p)
-{
-    struct flock none = {
-        .l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = VALUE_AT, .l_len = 8};
-    while (fcntl(p->fd, F_OFD_SETLK, &none) != 0 && errno == EINTR)
-        ;
-}
-
 /* Opens the file, making it if this rank is the first, and says that it is in use. One who
  * tidies up may have removed it in between: then again. */
 static BRIO_ERR open_file(struct pointer *p)
 {
     for (int turn = 0; turn < 100; turn++) {
-        struct flock alive = {
-            .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = ALIVE_AT, .l_len = 1};
         struct stat st;
-        int fd = open(p->name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd < 0)
+        p->fd = open(p->name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (p->fd < 0)
             return brio_fail_errno(errno, "open of %s", p->name);
-        if (fcntl(fd, F_OFD_SETLK, &alive) == 0 && fstat(fd, &st) == 0 && st.st_nlink > 0) {
-            p->fd = fd;
+        int errnum = set_lock(p, F_RDLCK, ALIVE_AT, 1);
+        if (!errnum && fstat(p->fd, &st) == 0 && st.st_nlink > 0)
             return BRIO_OK;
-        }
-        close(fd);
+        if (p->fd >= 0)
+            close(p->fd);
+        p->fd = -1;
+        if (errnum && errnum != EAGAIN && errnum != EACCES)
+            return complain(p, errnum);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     return brio_fail(BRIO_EIO, "%s cannot be kept", p->name);
+}
+
+/* A lock that cannot be given back goes with its descriptor. Another is opened before, lest
+ * nobody has the file in use for a moment. */
+static void give_lock(struct pointer *p)
+{
+    char text[BRIO_ERR_TEXT];
+    const int held = p->fd;
+    if (set_lock(p, F_UNLCK, VALUE_AT, 8) == 0)
+        return;
+    if (p->fd < 0) { /* no answer, and nobody knows who has the lock */
+        p->refused = true;
+        return;
+    }
+    brio_err_save(text);
+    if (open_file(p) != BRIO_OK)
+        brio_log(BRIO_NOTE, "%s; it is tried again when it is needed", brio_err_text());
+    brio_err_restore(text);
+    close(held);
 }
 
 /* With the mutex held. */
@@ -128,7 +169,6 @@ static BRIO_ERR need_file(struct pointer *p)
     enum brio_err err = BRIO_OK;
     if (p->fd >= 0)
         return BRIO_OK;
-    p->touched = true;
     if (!p->refused)
         err = brio_trial_locks(p->name, p->limit);
     if (!err && !p->refused)
@@ -227,9 +267,10 @@ static BRIO_ERR make(const struct brio_sharedfp_env *env, const struct conf *con
     if (err)
         return err;
     pthread_mutex_init(&p->lock, NULL);
-    p->comm = env->comm;
+    p->first = env->team->rank == 0;
     p->start = env->start;
     p->limit = (double)conf->limit;
+    p->sure = env->local;
     p->fd = -1;
     err = brio_strdup(env->path, &p->path);
     if (!err)
@@ -243,13 +284,12 @@ static BRIO_ERR make(const struct brio_sharedfp_env *env, const struct conf *con
 
 static BRIO_ERR open_pointer(const struct brio_sharedfp_env *env, const void *conf, void **self)
 {
-    struct brio_team team;
     char tag[BRIO_SIDE_TAG + 1];
     struct pointer *p = NULL;
-    enum brio_err err = brio_side_begin(env->path, env->comm, &team, tag);
+    enum brio_err err = brio_side_begin(env->path, env->team, tag);
     if (err)
         return err;
-    err = brio_agree(&team, make(env, conf, tag, &p));
+    err = brio_agree(env->team, make(env, conf, tag, &p));
     if (err)
         free_pointer(p);
     else
@@ -260,28 +300,25 @@ static BRIO_ERR open_pointer(const struct brio_sharedfp_env *env, const void *co
 /* Removes a file whose job is gone. */
 static void remove_stale(const char *name)
 {
-    struct flock alone = {
-        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = ALIVE_AT, .l_len = 1};
     int fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return;
-    if (fcntl(fd, F_OFD_SETLK, &alone) == 0)
+    int errnum = brio_lock_within(STALE_SECONDS, fd, F_WRLCK, ALIVE_AT, 1);
+    if (!errnum)
         unlink(name);
-    close(fd);
+    if (errnum != ETIMEDOUT)
+        close(fd);
 }
 
-/* Collective. When rank 0 knows whether anyone made the file, all are through with it. */
-static void close_pointer(void *self)
+static void close_pointer(void *self, bool used)
 {
     struct pointer *p = self;
-    int touched = p->touched, any = 0, rank;
     if (p->fd >= 0)
         close(p->fd);
-    PMPI_Comm_rank(p->comm, &rank);
-    PMPI_Reduce(&touched, &any, 1, MPI_INT, MPI_MAX, 0, p->comm);
-    if (rank == 0 && any) {
+    if (p->first && used) {
         unlink(p->name);
-        brio_side_each(p->path, "lock", remove_stale);
+        if (!p->refused)
+            brio_side_each(p->path, "lock", remove_stale);
     }
     free_pointer(p);
 }

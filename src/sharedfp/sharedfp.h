@@ -10,9 +10,10 @@
 #include "sharedfp/log.h"
 
 struct brio_sharedfp_env {
-    MPI_Comm comm;
+    const struct brio_team *team; /* its communicator is the file's own; outlives close */
     const char *path;
     int nnodes;                  /* that the ranks are on */
+    bool local;                  /* the file system is this kernel's: locks are answered */
     brio_off start;              /* where the pointer stands first */
     struct brio_page_slot *slot; /* memory of rank 0 that all ranks map, or NULL */
 };
@@ -43,16 +44,18 @@ struct brio_sharedlog {
 struct brio_sharedfp {
     struct brio_module base;
     const struct brio_sharedlog *log; /* NULL: the pointer is a number */
-    /* Collective; cheap, for most files never use the pointer, and nothing of it is to be
-     * seen in the user's directory until they do. Returns the same on all ranks;
-     * BRIO_EUNSUPOP: it cannot serve after all, and another module may be tried. */
+    /* Collective; one agreement at most, for most files never use the pointer; what is dear is
+     * kept for the next file. Nothing is to be seen in the user's directory until it is used.
+     * Returns the same on all ranks; BRIO_EUNSUPOP: it cannot serve after all, and another
+     * module may be tried. */
     BRIO_ERR (*open)(const struct brio_sharedfp_env *env, const void *conf, void **self);
     /* Fetch and add, by one rank on its own: *old is the value before. n == 0 reads. */
     BRIO_ERR (*add)(void *self, brio_off n, brio_off *old);
     /* By one rank, while no other uses the pointer (between two agreements). */
     BRIO_ERR (*set)(void *self, brio_off value);
-    /* Collective. */
-    void (*close)(void *self);
+    /* Collective, when all ranks are through with the pointer. `used': some rank has called
+     * add, set or append; the same on all ranks. */
+    void (*close)(void *self, bool used);
 };
 
 extern const struct brio_sharedfp brio_sharedfp_addproc;

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "comm/verdict.h"
 
 /* How many letters of the path are its directory, with the slash. */
 static size_t dir_length(const char *path)
@@ -53,32 +52,38 @@ static bool may_make_files(const char *path)
     return allowed;
 }
 
-static BRIO_ERR draw_tag(MPI_Comm comm, char tag[BRIO_SIDE_TAG + 1])
+/* What rank 0 has found out, for all. */
+struct start {
+    enum {
+        FINE,
+        NO_FILES,
+        NO_NUMBERS
+    } state;
+    unsigned char bytes[BRIO_SIDE_TAG / 2];
+};
+
+static void prepare(const char *path, struct start *start)
 {
-    unsigned char bytes[1 + BRIO_SIDE_TAG / 2] = {0}; /* the first: whether they are there */
-    int rank;
-    PMPI_Comm_rank(comm, &rank);
-    if (rank == 0)
-        bytes[0] = getrandom(bytes + 1, sizeof bytes - 1, 0) == (ssize_t)sizeof bytes - 1;
-    PMPI_Bcast(bytes, sizeof bytes, MPI_BYTE, 0, comm);
-    if (!bytes[0])
-        return brio_fail(BRIO_EUNSUPOP, "the system has no random numbers");
-    for (int i = 0; i < BRIO_SIDE_TAG / 2; i++)
-        snprintf(tag + 2 * i, 3, "%02x", bytes[1 + i]);
-    return BRIO_OK;
+    const ssize_t n = sizeof start->bytes;
+    start->state = !may_make_files(path)                        ? NO_FILES
+                   : getrandom(start->bytes, (size_t)n, 0) != n ? NO_NUMBERS
+                                                                : FINE;
 }
 
-BRIO_ERR brio_side_begin(const char *path, MPI_Comm comm, struct brio_team *team,
+BRIO_ERR brio_side_begin(const char *path, const struct brio_team *team,
                          char tag[BRIO_SIDE_TAG + 1])
 {
-    enum brio_err err = BRIO_OK;
-    *team = (struct brio_team){.comm = comm};
-    PMPI_Comm_rank(comm, &team->rank);
-    PMPI_Comm_size(comm, &team->nranks);
-    if (team->rank == 0 && !may_make_files(path))
-        err = brio_fail(BRIO_EUNSUPOP, "no files can be made in the directory of %s", path);
-    err = brio_follow(team, err);
-    return err ? err : draw_tag(comm, tag);
+    struct start start = {.state = FINE};
+    if (team->rank == 0)
+        prepare(path, &start);
+    PMPI_Bcast(&start, sizeof start, MPI_BYTE, 0, team->comm);
+    if (start.state == NO_FILES)
+        return brio_fail(BRIO_EUNSUPOP, "no files can be made in the directory of %s", path);
+    if (start.state == NO_NUMBERS)
+        return brio_fail(BRIO_EUNSUPOP, "the system has no random numbers");
+    for (int i = 0; i < BRIO_SIDE_TAG / 2; i++)
+        snprintf(tag + 2 * i, 3, "%02x", start.bytes[i]);
+    return BRIO_OK;
 }
 
 void brio_side_each(const char *path, const char *kind, void (*fn)(const char *name))

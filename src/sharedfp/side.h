@@ -12,10 +12,10 @@ enum {
     BRIO_SIDE_TAG = 32 /* letters that tell one open from all others */
 };
 
-/* Collective: whether there can be files beside this one (else BRIO_EUNSUPOP, everywhere), who
- * its ranks are, and a tag for their names that no other open, job or host has, and that
- * nobody can guess. */
-BRIO_ERR brio_side_begin(const char *path, MPI_Comm comm, struct brio_team *team,
+/* Collective, one message of rank 0's: whether there can be files beside this one (else
+ * BRIO_EUNSUPOP, everywhere), and a tag for their names that no other open, job or host has,
+ * and that nobody can guess. */
+BRIO_ERR brio_side_begin(const char *path, const struct brio_team *team,
                          char tag[BRIO_SIDE_TAG + 1]);
 
 /* "DIR/.NAME.brio-KIND-TAG" for the file DIR/NAME; NULL for tag leaves the tag off. *out is

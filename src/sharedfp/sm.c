@@ -15,11 +15,9 @@ static int query(const struct brio_facts *facts, const void *conf)
 static BRIO_ERR open_pointer(const struct brio_sharedfp_env *env, const void *conf, void **self)
 {
     (void)conf;
-    int rank;
     if (!env->slot)
         return brio_fail(BRIO_EUNSUPOP, "rank 0's shared page cannot be mapped");
-    PMPI_Comm_rank(env->comm, &rank);
-    if (rank == 0) /* nobody looks before the open is agreed on */
+    if (env->team->rank == 0) /* nobody looks before the open is agreed on */
         atomic_store(&env->slot->value, env->start);
     *self = env->slot;
     return BRIO_OK;
@@ -39,9 +37,9 @@ static BRIO_ERR set(void *self, brio_off value)
     return BRIO_OK;
 }
 
-static void close_pointer(void *self)
+static void close_pointer(void *self, bool used)
 {
-    (void)self; /* the slot is core's */
+    (void)self, (void)used; /* the slot is core's */
 }
 
 const struct brio_sharedfp brio_sharedfp_sm = {

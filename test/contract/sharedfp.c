@@ -6,6 +6,7 @@
 #include "comm/page.h"
 #include "contract.h"
 #include "sharedfp/attend.h"
+#include "sharedfp/rma.h"
 #include "sharedfp/service.h"
 #include "sharedfp/sharedfp.h"
 
@@ -14,13 +15,16 @@ struct pointer {
     const struct brio_sharedfp *module;
     struct brio_page_ref page;
     void *conf, *self;
+    bool used;
 };
 
 static int begin(struct pointer *p, const struct brio_module *module, brio_off start)
 {
+    static const struct brio_team alone = {.comm = MPI_COMM_SELF, .nranks = 1};
     struct brio_sharedfp_env env = {
-        .comm = MPI_COMM_SELF, .path = file_name("data"), .start = start};
+        .team = &alone, .path = file_name("data"), .nnodes = 2, .start = start};
     p->module = (const struct brio_sharedfp *)module;
+    p->used = false;
     p->conf = make_conf(module, NULL);
     enum brio_err err = brio_page_take(&p->page, &env.slot);
     CHECK(!err, "%s", brio_err_text());
@@ -38,7 +42,7 @@ static int begin(struct pointer *p, const struct brio_module *module, brio_off s
 
 static void end(struct pointer *p)
 {
-    p->module->close(p->self);
+    p->module->close(p->self, p->used);
     brio_page_give(&p->page);
     free(p->conf);
 }
@@ -46,6 +50,7 @@ static void end(struct pointer *p)
 static brio_off add(struct pointer *p, brio_off n)
 {
     brio_off old = -1;
+    p->used = true;
     enum brio_err err = p->module->add(p->self, n, &old);
     CHECK(err == BRIO_OK, "%s", brio_err_text());
     return old;
@@ -67,6 +72,7 @@ static void number_on(const struct brio_module *module)
     expect_add(&p, 3, 5);
     expect_add(&p, (brio_off)1 << 40, 8);
     expect_add(&p, 0, 8 + ((brio_off)1 << 40));
+    p.used = true;
     CHECK(p.module->set(p.self, 17) == BRIO_OK, "%s", brio_err_text());
     expect_add(&p, 1, 17);
     CHECK(p.module->set(p.self, 0) == BRIO_OK, "%s", brio_err_text());
@@ -122,6 +128,7 @@ static void threads_on(const struct brio_module *module)
     if (!begin(&shared, module, 0))
         return;
     memset(seen, 0, sizeof seen);
+    shared.used = true;
     for (int i = 0; i < THREADS; i++)
         pthread_create(&thread[i], NULL, add_often, got[i]);
     for (int i = 0; i < THREADS; i++)
@@ -216,6 +223,7 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     int code = test_main(argc, argv, cases);
     brio_attend_finalize();
+    brio_rma_finalize();
     MPI_Finalize();
     return code;
 }
