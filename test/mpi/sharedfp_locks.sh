@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 END_OF_JOB
 mpicc -o job job.c && mpicc -shared -fPIC -D_GNU_SOURCE -o liblocks.so \
     "$BRIO_SOURCE/test/shim/locks.c" -ldl || exit 1
-export BRIO_LOCKEDFILE_LIMIT=2 BRIO_INDIVIDUAL_MEMORY=4096
+export BRIO_LOCKEDFILE_LIMIT=1 BRIO_INDIVIDUAL_MEMORY=4096
 run() { # MODULE SERVER RANK
     rm -f data
     BRIO_SHAREDFP=$1 LOCK_SERVER=$2 LOCK_RANK=$3 BRIO_TEST_LIMIT=40 \
@@ -55,8 +55,8 @@ try none lockedfile none "fails in 0 s: .*[Ll]ock"
 grep -q "rank 0 writes in 0 s" said || wrong none "the others do not go on"
 try liar lockedfile liar "fails in 0 s: .*granted to two"
 # The trial's two locks, the sign of life, then a lock of the first record; its unlocking; and
-# the lock of the second.
-for n in 0 1 2 3 4 5; do
+# the lock of the second. (The first may do for the trial, if the other rank tries as well.)
+for n in 0 1 2 3 4; do
     try "no answer after $n" lockedfile "$n" "fails in [0-3] s: .*no (answer|shared)"
 done
 try individual individual 0 "writes in"
