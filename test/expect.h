@@ -81,6 +81,7 @@ static inline void make_file(const char *path, int64_t size, int fill)
         char *data = malloc((size_t)size + 1);
         memset(data, fill, (size_t)size);
         CHECK(fd >= 0 && write(fd, data, (size_t)size) == size, "cannot write %s", path);
+        hand_over(fd);
         close(fd);
         free(data);
     }

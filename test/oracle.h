@@ -108,7 +108,10 @@ static inline void oracle_store(const struct oracle *o, const char *path)
     if (getenv("BRIO_TEST_DIRECT")) /* what other nodes know of the old one is no good then */
         unlink(path);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    if (fd < 0 || write(fd, o->byte, (size_t)o->size) != o->size || close(fd) != 0)
+    if (fd < 0 || write(fd, o->byte, (size_t)o->size) != o->size)
+        abort();
+    hand_over(fd);
+    if (close(fd) != 0)
         abort();
 }
 

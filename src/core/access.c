@@ -16,6 +16,8 @@ void brio_access_begin(struct brio_file *f, const struct brio_io *io, enum brio_
     if (mine)
         brio_err_save(text);
     enum brio_err settled = brio_file_cache(f)->settle(&f->plain, io);
+    if (!settled)
+        settled = brio_settle_now(&f->settle);
     if (mine)
         brio_err_restore(text);
     brio_file_fcoll(f)->start(f->fcoll, io, mine ? mine : settled, how);

@@ -58,7 +58,7 @@ struct brio_file {
     struct brio_lane plain;    /* with cache */
     struct brio_lane lane;     /* what accesses go through: plain, or guarded if atomic */
     struct brio_lane coll;     /* the same for collective ones */
-    struct brio_settle settle; /* that one, if other nodes need a sync to see data */
+    struct brio_settle settle; /* before both, if other nodes need a sync to see data */
     struct brio_guard *guard;  /* not NULL in atomic mode */
     struct brio_page_ref page; /* where the shared pointer may live */
     struct brio_page_slot *slot;

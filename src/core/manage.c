@@ -19,12 +19,20 @@ static BRIO_ERR flush(struct brio_file *f)
     return err ? err : flushed;
 }
 
+/* Collective. The same, and what comes next, on whatever rank, comes behind all of it. */
+static BRIO_ERR settle(struct brio_file *f)
+{
+    enum brio_err err = flush(f);
+    enum brio_err settled = brio_settle_now(&f->settle);
+    return err ? err : settled;
+}
+
 /* Collective. Agrees on the size; then rank 0 acts for all. */
 static BRIO_ERR resize(struct brio_file *f, brio_off size,
                        BRIO_ERR (*act)(void *self, brio_off size))
 {
     struct brio_verdict v;
-    enum brio_err err = flush(f);
+    enum brio_err err = settle(f);
     if (f->amode & MPI_MODE_RDONLY)
         err = brio_fail(BRIO_ERDONLY, "change of size of a file opened read-only");
     else if (size < 0)
@@ -71,7 +79,7 @@ static BRIO_ERR sync_all(struct brio_file *f)
     if (f->amode & MPI_MODE_RDONLY && f->store.local)
         return brio_agree(&f->team, err);
     if (!f->store.local) {
-        enum brio_err synced = brio_file_fs(f)->sync(f->fs);
+        enum brio_err synced = brio_settle_sync(&f->settle);
         return brio_agree(&f->team, err ? err : synced);
     }
     err = brio_agree(&f->team, err);
@@ -116,7 +124,7 @@ BRIO_ERR brio_file_set_atomicity(struct brio_file *f, bool atomic)
     struct brio_verdict v;
     struct brio_guard *guard = NULL;
     bool before = f->facts.atomic;
-    enum brio_err err = flush(f);
+    enum brio_err err = settle(f);
     bool cached = brio_file_cache(f)->atomic(&f->plain, atomic);
     if (!err && atomic && !before && !cached)
         err = open_guard(f, &guard);

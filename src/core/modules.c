@@ -159,9 +159,10 @@ void brio_modules_join(struct brio_file *f)
     f->lane = f->guard ? brio_guard_lane(f->guard) : f->plain;
     f->coll = f->guard ? f->lane : brio_file_cache(f)->collective(&f->plain);
     if (f->store.remote && !f->guard) {
-        f->settle =
-            (struct brio_settle){.below = f->coll, .fs = brio_file_fs(f), .fs_self = f->fs};
-        f->coll = brio_settle_lane(&f->settle);
+        f->settle.own = f->lane;
+        f->settle.shared = f->coll;
+        f->lane = brio_settle_own(&f->settle);
+        f->coll = brio_settle_shared(&f->settle);
     }
 }
 
@@ -181,6 +182,7 @@ BRIO_ERR brio_modules_open(struct brio_file *f, const struct brio_layout *layout
         err = brio_file_cache(f)->open(&env, &f->bottom, f->chosen[BRIO_CACHE].conf, &f->plain);
     if (err)
         return err;
+    brio_settle_init(&f->settle, brio_file_fs(f), f->fs);
     brio_modules_join(f);
     return f->dry ? BRIO_OK : open_pointer(f, start);
 }

@@ -329,6 +329,12 @@ BRIO_ERR brio_file_close(struct brio_file *f)
     enum brio_err flushed = f->plain.ops->flush(f->plain.self);
     if (!err)
         err = flushed;
+    /* Some clients of networks let a close return before the data is with the servers. */
+    enum brio_err synced = BRIO_OK;
+    if (f->store.remote && f->store.writable)
+        synced = brio_settle_sync(&f->settle);
+    if (!err)
+        err = synced;
     if (f->report)
         brio_report_end(f);
     if (f->team.rank == 0 && f->amode & MPI_MODE_DELETE_ON_CLOSE) {

@@ -11,7 +11,6 @@ struct brio_bites {
     struct brio_sieve sieve;
     /* A bite stretch by stretch: brio_move_stretches, or several at a time. */
     struct brio_result (*stretches)(const struct brio_port *port, const struct brio_io *io);
-    _Atomic bool written;                     /* see struct brio_port */
     struct brio_map *flat;                    /* contiguous bytes */
     _Atomic(struct brio_bite_buffer *) spare; /* kept from one access to the next */
 };

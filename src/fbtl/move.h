@@ -26,11 +26,10 @@ struct brio_port {
      * than asked for, or a negative errno. */
     brio_off (*move)(const struct brio_port *port, enum brio_dir dir, const struct iovec *iov,
                      int niov, brio_off off);
-    int fd;     /* of a descriptor */
-    int direct; /* another one of the same file, to read past the page cache, or -1 */
-    _Atomic bool *written; /* with direct: this port has written what such reads may miss */
-    void *handle;          /* of what is none */
-    brio_off most;         /* bytes that one call may be asked for */
+    int fd;        /* of a descriptor */
+    int direct;    /* another one of the same file, to read past the page cache, or -1 */
+    void *handle;  /* of what is none */
+    brio_off most; /* bytes that one call may be asked for */
     const struct brio_calls *calls;
     brio_off block;           /* a power of two: calls of whole blocks are the aligned ones */
     struct brio_stats *stats; /* or NULL */

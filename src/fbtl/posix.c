@@ -1,8 +1,8 @@
 /* Bytes by the POSIX calls: at once when the caller waits, else by the lane's threads. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,11 +67,10 @@ static brio_off call(const struct brio_port *port, enum brio_dir dir, const stru
 {
     ssize_t n;
     if (dir == BRIO_READ && port->direct >= 0) {
-        if (atomic_exchange(port->written, false) && fdatasync(port->fd) && errno != EINVAL)
-            return -errno;
         n = brio_aligned_read(port->direct, iov, niov, off);
         if (n != -EINVAL && n != -ENOMEM) /* else in the plain way */
             return n;
+        (void)posix_fadvise(port->fd, 0, 0, POSIX_FADV_DONTNEED);
     }
     if (niov == 1)
         n = dir == BRIO_READ ? pread(port->fd, iov->iov_base, iov->iov_len, off)
@@ -79,8 +78,6 @@ static brio_off call(const struct brio_port *port, enum brio_dir dir, const stru
     else
         n = dir == BRIO_READ ? preadv(port->fd, iov, niov, off)
                              : pwritev(port->fd, iov, niov, off);
-    if (n > 0 && dir == BRIO_WRITE && port->direct >= 0)
-        atomic_store(port->written, true);
     return n < 0 ? -errno : n;
 }
 
@@ -221,7 +218,6 @@ BRIO_ERR brio_posix_open(const struct brio_store *store, const struct brio_posix
     struct brio_bites *p = mem;
     p->port = brio_port_of(store);
     p->port.move = call;
-    p->port.written = &p->written;
     p->port.most = MAX_CALL;
     p->port.calls = &calls;
     p->stretches = brio_move_stretches;

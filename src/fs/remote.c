@@ -15,6 +15,14 @@ int brio_remote_direct(int fd)
     return open(name, O_RDONLY | O_DIRECT | O_CLOEXEC);
 }
 
+bool brio_remote_gone(int fd)
+{
+    struct statx st;
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_NLINK, &st))
+        return errno == ESTALE || errno == ENOENT;
+    return st.stx_mask & STATX_NLINK && st.stx_nlink == 0;
+}
+
 int brio_remote_forget(int fd)
 {
     int failed;

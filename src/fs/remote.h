@@ -10,6 +10,9 @@
  * such thing. */
 int brio_remote_direct(int fd);
 
+/* Whether the file behind the descriptor has no name any more on the servers. */
+bool brio_remote_gone(int fd);
+
 /* Data written goes to the servers, and what lies in this node's page cache is dropped; -1
  * and errno. */
 int brio_remote_forget(int fd);

@@ -42,14 +42,38 @@ static int try_open(const char *path, int flags, int perm)
     return fd;
 }
 
-/* A client of a network may need a moment to see a file that another one has just made. */
+/* Whether other nodes' data may be missing in what this node has in memory of the file. */
+static bool is_remote(const struct brio_fs_open *how, int fd)
+{
+    struct statfs fs;
+    if (!how->spread || fstatfs(fd, &fs))
+        return false;
+    const struct brio_fs_kind *kind = brio_fs_kind((long)fs.f_type);
+    return !(kind && kind->traits & (BRIO_FS_LOCAL | BRIO_FS_ALIKE));
+}
+
+/* The same for files that other nodes may have replaced: what the client still knew under the
+ * name is closed again, and errno is ESTALE. */
+static int open_present(const struct brio_fs_open *how, int flags, int perm)
+{
+    int fd = try_open(how->path, flags, perm);
+    if (fd < 0 || !is_remote(how, fd) || !brio_remote_gone(fd))
+        return fd;
+    close(fd);
+    errno = ESTALE;
+    return -1;
+}
+
+/* A client of a network may need a moment to see a file that another one has just made, or to
+ * forget one that is gone. */
 static bool may_appear(const struct brio_fs_open *how, int tries)
 {
     const struct timespec moment = {.tv_nsec = 50000000};
     enum {
         TRIES = 100
     };
-    if (!how->there || !how->spread || (errno != ENOENT && errno != ESTALE) || tries >= TRIES)
+    bool missing = errno == ESTALE || (errno == ENOENT && how->there);
+    if (!how->spread || !missing || tries >= TRIES)
         return false;
     nanosleep(&moment, NULL);
     return true;
@@ -63,9 +87,9 @@ static int open_any(const struct brio_fs_open *how, int *access)
     if (how->create && (how->amode & MPI_MODE_CREATE))
         flags = how->amode & MPI_MODE_EXCL ? O_CREAT | O_EXCL : O_CREAT;
     *access = how->amode & MPI_MODE_RDONLY ? O_RDONLY : O_RDWR;
-    int fd = try_open(how->path, flags | *access, perm);
+    int fd = open_present(how, flags | *access, perm);
     for (int i = 0; fd < 0 && may_appear(how, i); i++)
-        fd = try_open(how->path, flags | *access, perm);
+        fd = open_present(how, flags | *access, perm);
     if (fd < 0 && errno == EACCES && (how->amode & MPI_MODE_WRONLY)) {
         *access = O_WRONLY;
         fd = try_open(how->path, flags | *access, perm);
@@ -110,11 +134,10 @@ static void describe(struct ufs *ufs, const struct brio_fs_open *how, const stru
 {
     struct statfs fs;
     const struct brio_fs_kind *kind = NULL;
-    if (ufs->regular && fstatfs(ufs->fd, &fs) == 0) {
+    if (ufs->regular && fstatfs(ufs->fd, &fs) == 0)
         kind = brio_fs_kind((long)fs.f_type);
-        if (how->spread && !(kind && kind->traits & (BRIO_FS_LOCAL | BRIO_FS_ALIKE)))
-            go_remote(ufs);
-    }
+    if (ufs->regular && is_remote(how, ufs->fd))
+        go_remote(ufs);
     unsigned traits = kind ? kind->traits : 0;
     *store = (struct brio_store){.fd = ufs->fd,
                                  .direct = ufs->direct,

@@ -140,6 +140,8 @@ static void read_records(void)
             struct record r = make(1, i);
             fwrite(&r, sizeof r, 1, f);
         }
+        fflush(f);
+        hand_over(fileno(f));
         fclose(f);
     }
     MPI_Barrier(MPI_COMM_WORLD);
