@@ -1,5 +1,6 @@
 /* What is done with an open file as a whole: sizes, durability, atomicity. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "comm/verdict.h"
@@ -9,6 +10,8 @@
 #include "core/op.h"
 #include "core/shared.h"
 #include "core/tally.h"
+#include "fs/habit.h"
+#include "fs/remote.h"
 
 /* Collective. */
 static BRIO_ERR flush(struct brio_file *f)
@@ -112,6 +115,42 @@ static BRIO_ERR open_guard(struct brio_file *f, struct brio_guard **out)
     return err;
 }
 
+/* The same on all ranks. Other stores have locks of their servers'. */
+static bool needs_trial(const struct brio_file *f)
+{
+    return f->facts.nnodes > 1 && !(f->amode & MPI_MODE_RDONLY) &&
+           strcmp(f->facts.store, BRIO_STORE_DESCRIPTOR) == 0;
+}
+
+/* Collective. Locks that do not leave their node (a FUSE without them, a
+ * mount with local locks) look like any others: so rank 0 takes one, and those elsewhere look
+ * for it. Once for each mount. */
+static BRIO_ERR try_locks_between_nodes(struct brio_file *f)
+{
+    const struct brio_fs *fs = brio_file_fs(f);
+    int mine = brio_habit_known(f->store.fd, BRIO_HABIT_LOCKS), known = -1;
+    enum brio_err err = BRIO_OK;
+    PMPI_Allreduce(&mine, &known, 1, MPI_INT, MPI_MIN, f->team.comm);
+    if (known == 1)
+        return BRIO_OK;
+    if (f->team.rank == 0)
+        err = fs->lock(f->fs, BRIO_LOCK_EXCLUSIVE, 0, 1);
+    err = brio_follow(&f->team, err);
+    if (err)
+        return err;
+    if (f->team.rank != 0 && !brio_remote_locked(f->store.fd))
+        err = brio_fail(BRIO_EUNSUPOP, "atomic mode needs locks between nodes, and a lock of "
+                                       "rank 0 is not seen here: they stay on their node (see "
+                                       "the options of the mount)");
+    err = brio_agree(&f->team, err);
+    if (!err)
+        brio_habit_learn(f->store.fd, BRIO_HABIT_LOCKS, true);
+    if (f->team.rank != 0)
+        return err;
+    enum brio_err undone = fs->lock(f->fs, BRIO_LOCK_NONE, 0, 1);
+    return err ? err : undone;
+}
+
 /* fcoll depends on the mode: in atomic mode an access is one access of one rank. */
 static BRIO_ERR choose_fcoll(struct brio_file *f, bool atomic)
 {
@@ -133,6 +172,8 @@ BRIO_ERR brio_file_set_atomicity(struct brio_file *f, bool atomic)
     brio_verdict_init(&v, err);
     brio_verdict_same(&v, "the atomicity", atomic);
     err = brio_verdict_settle(&v, &f->team);
+    if (!err && guard && needs_trial(f))
+        err = try_locks_between_nodes(f);
     if (err) {
         brio_guard_close(guard);
         brio_file_cache(f)->atomic(&f->plain, before);

@@ -9,7 +9,9 @@
 static int query(const struct brio_facts *facts, const void *conf)
 {
     (void)conf;
-    return facts->nservers > 1 ? 50 : 5;
+    if (facts->nservers > 1)
+        return brio_answer(50, "the file is on %d servers", facts->nservers);
+    return brio_answer(5, "nothing is known of stripes of the file");
 }
 
 static BRIO_ERR open_stripe(const struct brio_layout *layout, const void *conf, void **self)

@@ -79,11 +79,15 @@ static BRIO_ERR prepare(const struct brio_ceph_conf *conf, struct ceph_mount_inf
     /* With the client's own cache two clients of one file can wait for each other for good;
      * and what a rank has written must be seen by others after a sync. */
     failed = lib->conf_set(*out, "client_oc", "false");
+    /* Else every rank asks one server, at its first open, whether it may access the pool: those
+     * of a large job all at once. An access that is not allowed fails all the same. */
+    if (!failed)
+        failed = lib->conf_set(*out, "client_check_pool_perm", "false");
     if (!failed)
         failed = lib->set_mount_timeout(*out, (uint32_t)conf->timeout);
     if (failed) {
         lib->release(*out);
-        return brio_fail_errno(-failed, "Ceph's client_oc or client_mount_timeout");
+        return brio_fail_errno(-failed, "settings of Ceph's client");
     }
     return BRIO_OK;
 }

@@ -8,11 +8,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int brio_remote_direct(int fd)
+#include "base/log.h"
+#include "fs/habit.h"
+
+/* Some systems refuse at the open, some at the first read. */
+static int try_direct(int fd)
 {
+    char block[4096] __attribute__((aligned(4096)));
     char name[64];
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    return open(name, O_RDONLY | O_DIRECT | O_CLOEXEC);
+    int direct = open(name, O_RDONLY | O_DIRECT | O_CLOEXEC);
+    if (direct < 0 || pread(direct, block, sizeof block, 0) >= 0 || errno != EINVAL)
+        return direct;
+    close(direct);
+    errno = EINVAL;
+    return -1;
+}
+
+int brio_remote_direct(int fd)
+{
+    int known = brio_habit_known(fd, BRIO_HABIT_DIRECT);
+    if (known == 0)
+        return -1;
+    int direct = try_direct(fd);
+    if (direct >= 0 && known < 0)
+        brio_habit_learn(fd, BRIO_HABIT_DIRECT, true);
+    if (direct < 0 && (errno == EINVAL || errno == EOPNOTSUPP)) {
+        brio_habit_learn(fd, BRIO_HABIT_DIRECT, false);
+        brio_log(BRIO_NOTE, "this mount has no way around the page cache: data of other nodes "
+                            "is seen after a sync only");
+    }
+    return direct;
+}
+
+bool brio_remote_locked(int fd)
+{
+    struct flock first = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+    if (fcntl(fd, F_OFD_SETLK, &first))
+        return errno == EAGAIN || errno == EACCES;
+    first.l_type = F_UNLCK;
+    (void)fcntl(fd, F_OFD_SETLK, &first);
+    return false;
 }
 
 bool brio_remote_gone(int fd)

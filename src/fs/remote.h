@@ -7,8 +7,12 @@
 #include "base/base.h"
 
 /* The same file by a descriptor that reads past the page cache; -1 if the file system has no
- * such thing. */
+ * such thing, which is tried once for each mount. */
 int brio_remote_direct(int fd);
+
+/* Whether somebody else has the first byte locked, as far as it is seen from here. The file is
+ * open for writing. */
+bool brio_remote_locked(int fd);
 
 /* Whether the file behind the descriptor has no name any more on the servers. */
 bool brio_remote_gone(int fd);

@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "fs/probe.h"
 #include "fs/remote.h"
@@ -124,9 +123,6 @@ static void go_remote(struct ufs *ufs)
 {
     ufs->remote = true;
     ufs->direct = ufs->readable ? brio_remote_direct(ufs->fd) : -1;
-    if (ufs->readable && ufs->direct < 0)
-        brio_log(BRIO_NOTE, "no way around the page cache: data of other nodes is seen after "
-                            "a sync only");
 }
 
 static void describe(struct ufs *ufs, const struct brio_fs_open *how, const struct stat *st,

@@ -120,6 +120,72 @@ static void stripes_hold_the_data(void)
     OK(MPI_File_close(&fh));
 }
 
+/* What the servers remember of the file: no more than one rank has accessed each, with all the
+ * bytes. */
+static void expect_one_client(long long bytes)
+{
+    char command[1024], line[128];
+    long long nservers = 0, osd, clients, requests, in, out, read = 0, written = 0;
+    snprintf(command, sizeof command, "\"$BRIO_SOURCE/tools/ceph-requests\" '%s'", test_file());
+    FILE *said = popen(command, "r");
+    while (said && fgets(line, sizeof line, said)) {
+        if (sscanf(line, "%lld %lld %lld %lld %lld", &osd, &clients, &requests, &in, &out) != 5)
+            continue;
+        CHECK(clients == 1, "OSD %lld has requests of %lld ranks", osd, clients);
+        nservers++;
+        read += in;
+        written += out;
+    }
+    CHECK(said && pclose(said) == 0, "%s fails", command);
+    CHECK(nservers > 1 && written == bytes && read == bytes,
+          "%lld servers, %lld bytes of %lld written and %lld read", nservers, written, bytes,
+          read);
+}
+
+/* fcoll/ioserver: as many owners as servers, and each server hears of its owner only, whatever
+ * ranks have: small pieces, pieces larger than a stripe, and those at other places. */
+static void one_owner_per_server(void)
+{
+    enum {
+        BYTES = 3 << 20,
+        PIECES = 96
+    };
+    static unsigned char mine[BYTES], got[BYTES];
+    MPI_Datatype type;
+    if (!on_ceph())
+        SKIP("not on Ceph");
+    MPI_Info info;
+    MPI_File fh = MPI_FILE_NULL;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "striping_factor", "12"); /* objects, so that all three servers get some */
+    MPI_Info_set(info, "striping_unit", "65536");
+    MPI_Info_set(info, "fcoll", "ioserver");
+    OK(MPI_File_open(MPI_COMM_WORLD, test_file(), MPI_MODE_RDWR | MPI_MODE_CREATE, info, &fh));
+    MPI_Info_free(&info);
+    MPI_Type_vector(PIECES, BYTES / PIECES, BYTES / PIECES * test_nranks, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    for (int i = 0; i < BYTES; i++)
+        mine[i] = (unsigned char)(i * 7 + i / 1000 + test_rank * 31);
+    for (int round = 0; round < 3; round++) {
+        MPI_Offset all = (MPI_Offset)BYTES * test_nranks, at = round * all;
+        if (round == 1)
+            OK(MPI_File_set_view(fh, at + (MPI_Offset)test_rank * BYTES, MPI_BYTE, MPI_BYTE,
+                                 "native", MPI_INFO_NULL));
+        else
+            OK(MPI_File_set_view(fh, at + (MPI_Offset)test_rank * (BYTES / PIECES), MPI_BYTE,
+                                 type, "native", MPI_INFO_NULL));
+        OK(MPI_File_write_all(fh, mine, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        sync_all(fh);
+        OK(MPI_File_read_at_all(fh, 0, got, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        CHECK(memcmp(got, mine, BYTES) == 0, "round %d: not what was written", round);
+    }
+    MPI_Type_free(&type);
+    OK(MPI_File_close(&fh));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (test_rank == 0)
+        expect_one_client(3LL * BYTES * test_nranks);
+}
+
 /* An open with one hint that cannot work. */
 static void expect_refused(const char *name, const char *key, const char *value, int class)
 {
@@ -147,6 +213,6 @@ static void errors(void)
 }
 
 static const struct test_case cases[] = {
-    TEST(stripes), TEST(modules_in_force), TEST(stripes_hold_the_data), TEST(errors), {0}};
+    TEST(stripes), TEST(modules_in_force), TEST(stripes_hold_the_data), TEST(one_owner_per_server), TEST(errors), {0}};
 
 TEST_MAIN(cases)
