@@ -31,7 +31,7 @@ foreach(mpi IN LISTS BRIO_MPIS)
                         ${BRIO_HDF5_${mpi}_LINK_LIBRARIES} ${CMAKE_DL_LIBS} m)
 
   # Programs with scripts of their own.
-  foreach(program demo cache indep)
+  foreach(program demo cache ceph indep)
     add_executable(bench-${program}-${mpi} bench/${program}/${program}.c)
     set_target_properties(bench-${program}-${mpi} PROPERTIES OUTPUT_NAME "${program}-${mpi}"
                           RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")

@@ -157,7 +157,8 @@ static void one_owner_per_server(void)
     MPI_Info info;
     MPI_File fh = MPI_FILE_NULL;
     MPI_Info_create(&info);
-    MPI_Info_set(info, "striping_factor", "12"); /* objects, so that all three servers get some */
+    MPI_Info_set(info, "striping_factor",
+                 "12"); /* objects, so that all three servers get some */
     MPI_Info_set(info, "striping_unit", "65536");
     MPI_Info_set(info, "fcoll", "ioserver");
     OK(MPI_File_open(MPI_COMM_WORLD, test_file(), MPI_MODE_RDWR | MPI_MODE_CREATE, info, &fh));
@@ -212,7 +213,11 @@ static void errors(void)
     expect_refused("not.on.ceph", "fs", "ceph", MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
-static const struct test_case cases[] = {
-    TEST(stripes), TEST(modules_in_force), TEST(stripes_hold_the_data), TEST(one_owner_per_server), TEST(errors), {0}};
+static const struct test_case cases[] = {TEST(stripes),
+                                         TEST(modules_in_force),
+                                         TEST(stripes_hold_the_data),
+                                         TEST(one_owner_per_server),
+                                         TEST(errors),
+                                         {0}};
 
 TEST_MAIN(cases)
