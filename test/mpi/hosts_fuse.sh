@@ -6,7 +6,7 @@
 set -u
 ranks=$1
 failed=0
-for program in glusterfs glusterfsd unshare; do
+for program in glusterfs glusterfsd unshare setpriv; do
     command -v $program >/dev/null && continue
     echo "skipped: no $program (Debian: glusterfs-server, glusterfs-client)" >&2
     exit 77
@@ -14,10 +14,6 @@ done
 if [ ! -w /dev/fuse ]; then
     echo "skipped: /dev/fuse cannot be used here" >&2
     exit 77
-fi
-# In a mount namespace of its own: with the last process all mounts are gone.
-if [ -z "${HOSTS_OWN_MOUNTS:-}" ]; then
-    HOSTS_OWN_MOUNTS=1 exec unshare --mount --propagation private "$0" "$@"
 fi
 . "$BRIO_SOURCE/test/mpi/lib.sh"
 
@@ -62,11 +58,11 @@ start() {
     mkdir -p mnt brick1 brick2 brick3
     server_file >server.vol
     client_file >client.vol
-    glusterfsd -N -f "$PWD/server.vol" -l "$PWD/server.log" -p "$PWD/server.pid" &
+    setpriv --pdeathsig KILL glusterfsd -N -f "$PWD/server.vol" -l "$PWD/server.log" -p "$PWD/server.pid" &
     for ((i = 0; i < 50; i++)); do [ -S socket ] && break; sleep 0.1; done
     for ((i = 1; i <= few; i++)); do
         mkdir -p "clients/$i"
-        glusterfs -N -f "$PWD/client.vol" -l "$PWD/client$i.log" "$PWD/clients/$i" &
+        setpriv --pdeathsig KILL glusterfs -N -f "$PWD/client.vol" -l "$PWD/client$i.log" "$PWD/clients/$i" &
     done
     for ((i = 0; i < 100; i++)); do
         is_fuse clients/1 && is_fuse "clients/$few" && return
