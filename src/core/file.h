@@ -7,6 +7,7 @@
 
 #include "cache/cache.h"
 #include "comm/crew.h"
+#include "comm/nodes.h"
 #include "core/conf.h"
 #include "core/view.h"
 #include "fbtl/fbtl.h"
@@ -62,7 +63,8 @@ struct brio_file {
     struct brio_guard *guard;  /* not NULL in atomic mode */
     struct brio_page_ref page; /* where the shared pointer may live */
     struct brio_page_slot *slot;
-    struct brio_crew crew; /* who shares memory, for collective accesses */
+    struct brio_nodes *nodes; /* where the ranks are */
+    struct brio_crew crew;    /* who shares memory, for collective accesses */
     struct brio_ordered ordered;
 
     struct brio_view view;

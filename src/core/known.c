@@ -156,9 +156,8 @@ static void check_values(const struct brio_settings *s)
     const char *buffering = brio_settings_get(s, "collective_buffering");
     const char *fcoll = brio_settings_get(s, "fcoll");
     const struct brio_hint *hint = brio_known_hint("collective_buffering");
-    brio_off per_node;
-    if (list && !brio_config_list_parse(list, &per_node))
-        brio_warn_once("cb_config_list: \"%s\" is not used; Brio knows *:N and *:* only", list);
+    if (list && !brio_config_list_valid(list))
+        brio_warn_once("cb_config_list: \"%s\" is not used; it takes HOST:N, ..., *:N", list);
     if (fcoll && *fcoll && strcmp(fcoll, "auto") != 0 && strcmp(fcoll, "individual") != 0 &&
         buffering && hint && brio_hint_equal(hint, buffering, "false"))
         brio_warn_once("collective_buffering=%s is not used: fcoll=%s contradicts it",

@@ -198,6 +198,7 @@ static BRIO_ERR open_fcoll(struct brio_file *f, void **self)
     const struct brio_coll_env env = {.team = &f->team,
                                       .lane = &f->coll,
                                       .crew = &f->crew,
+                                      .nodes = f->nodes,
                                       .block_size = f->facts.block_size,
                                       .stripe = f->facts.stripe,
                                       .places = f->places,

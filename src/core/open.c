@@ -72,12 +72,11 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, MPI_Info info,
         bool report;
     } word;
     struct brio_asked asked;
-    struct brio_nodes *nodes;
     struct brio_verdict v;
     char prefix[sizeof f->facts.prefix];
     memcpy(prefix, f->facts.prefix, sizeof prefix);
 
-    enum brio_err err = brio_nodes_of(users, &nodes);
+    enum brio_err err = brio_nodes_of(users, &f->nodes);
     if (!mine)
         mine = err;
     memset(&word, 0, sizeof word);
@@ -105,8 +104,8 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, MPI_Info info,
     f->facts.nranks = f->team.nranks;
     f->facts.thread_multiple = brio_real_thread_level() == MPI_THREAD_MULTIPLE;
     if (!err) {
-        f->facts.nnodes = nodes->nnodes;
-        f->facts.max_per_node = nodes->max_per_node;
+        f->facts.nnodes = f->nodes->nnodes;
+        f->facts.max_per_node = f->nodes->max_per_node;
     }
     bool attached = f->facts.nnodes == 1 && brio_page_attach(&f->page, &f->slot) == BRIO_OK;
 
@@ -126,10 +125,8 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, MPI_Info info,
         f->slot = NULL;
     if (!verdict) {
         f->team.meet = f->slot ? &f->slot->meet : NULL;
-        verdict = brio_crew_open(&f->crew, &f->team, nodes->node_of, &f->page, f->slot);
+        verdict = brio_crew_open(&f->crew, &f->team, f->nodes->node_of, &f->page, f->slot);
     }
-    if (!err)
-        brio_nodes_unref(nodes);
     return verdict;
 }
 
@@ -218,6 +215,7 @@ static void free_file(struct brio_file *f)
     for (int i = 0; i < BRIO_FRAMEWORKS; i++)
         brio_chosen_free(&f->chosen[i]);
     brio_settings_free(f->settings);
+    brio_nodes_unref(f->nodes);
     pthread_mutex_destroy(&f->lock);
     if (f->team.comm != MPI_COMM_NULL)
         PMPI_Comm_free(&f->team.comm);

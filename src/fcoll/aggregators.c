@@ -152,9 +152,12 @@ static int end_of_group(const struct brio_extent *e, int first, brio_off wanted,
     return border >= 0 ? border : plain;
 }
 
-/* A rank of the group on the node whose turn it is, if there is one. */
+/* A rank of the group on the node whose turn it is, if there is one; or the next of those that
+ * the user lists, wherever it is. */
 static int owner_of_group(const struct brio_extent *e, int group, int first, int last)
 {
+    if (e->listed)
+        return e->spread[group];
     for (int i = first; e->order && i <= last; i++)
         if (e->crew_of[e->order[i]] == group % e->ncrews)
             return e->order[i];

@@ -3,6 +3,7 @@
 #include "fcoll/engine.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -13,6 +14,7 @@
 #include "fcoll/rounds.h"
 #include "fcoll/shelf.h"
 #include "fcoll/worth.h"
+#include "mod/hint.h"
 #include "type/cut.h"
 
 #define AT(field) offsetof(struct brio_coll_conf, field)
@@ -49,7 +51,8 @@ const struct brio_hint brio_coll_hints[] = {
      .offset = AT(config_list),
      .def = "",
      .same = true,
-     .help = "*:N lets each node have N owners, and with cb_nodes the smaller number counts"},
+     .help = "how many owners each host may have (ROMIO's: host:2, *:1); with cb_nodes the "
+             "smaller number counts"},
     {.name = "cb_buffer_size",
      .kind = BRIO_HINT_BYTES,
      .offset = AT(buffer),
@@ -114,6 +117,7 @@ struct engine {
     enum brio_order ordered;
     int row;     /* of a Cartesian communicator, or 0 */
     int *spread; /* nranks, see brio_spread */
+    bool listed; /* the first conf.nodes of them are those of cb_config_list */
     struct brio_shelf shelf;
 
     enum stage stage;
@@ -155,6 +159,34 @@ static void order_ranks(struct engine *e)
     }
 }
 
+/* Owners as cb_config_list has them, if it says anything. */
+static BRIO_ERR take_list(struct engine *e)
+{
+    const char *list = e->conf.config_list, *stranger;
+    const struct brio_nodes *nodes = e->env.nodes;
+    size_t len;
+    int *ranks = NULL, n = 0;
+    if (!*list)
+        return BRIO_OK;
+    enum brio_err err = brio_calloc((size_t)nodes->nranks, sizeof *ranks, (void **)&ranks);
+    if (!err)
+        err = brio_config_list_ranks(list, nodes, ranks, &n);
+    if (!err && n > 0) {
+        memcpy(e->spread, ranks, (size_t)n * sizeof *ranks);
+        e->conf.nodes = e->conf.nodes > 0 ? brio_min(e->conf.nodes, n) : n;
+        e->listed = true;
+    }
+    if (!err && e->env.team->rank == 0) {
+        stranger = brio_config_list_stranger(list, nodes, &len);
+        if (stranger)
+            brio_warn_once("cb_config_list: no rank runs on \"%.*s\"", (int)len, stranger);
+        if (n < 0)
+            brio_warn_once("cb_config_list: \"%s\" leaves no rank, and is not used", list);
+    }
+    free(ranks);
+    return err;
+}
+
 static BRIO_ERR make_parts(struct engine *e)
 {
     size_t n = (size_t)e->env.team->nranks;
@@ -174,7 +206,9 @@ static BRIO_ERR make_parts(struct engine *e)
         err = brio_calloc(n, sizeof *e->rounds.keepers, (void **)&e->rounds.keepers);
     if (!err)
         err = brio_calloc(n, sizeof *e->spread, (void **)&e->spread);
-    return err ? err : brio_spread(e->env.crew, e->env.team->nranks, e->spread);
+    if (!err)
+        err = brio_spread(e->env.crew, e->env.team->nranks, e->spread);
+    return err ? err : take_list(e);
 }
 
 BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_env *env,
@@ -186,8 +220,6 @@ BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_en
         return err;
     e->env = *env;
     e->conf = *(const struct brio_coll_conf *)conf;
-    e->conf.nodes =
-        brio_config_list_owners(e->conf.config_list, e->conf.nodes, env->crew->ncrews);
     e->maker = (const struct brio_plan_maker *)me;
     e->phased = e->conf.exchange == BRIO_EXCHANGE_AUTO
                     ? e->maker->phased
@@ -449,6 +481,7 @@ static void inspect(struct engine *e, enum brio_wait how)
         .nranks = e->env.team->nranks,
         .cores = (int)(w[CORES] * e->nnodes),
         .spread = e->spread,
+        .listed = e->listed,
         .k = k_of(e),
         .in_file_order = e->phased,
         .ordered = e->ordered,

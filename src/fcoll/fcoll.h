@@ -12,18 +12,21 @@
 
 struct brio_plan;
 
+struct brio_nodes;
+
 struct brio_coll_env {
-    const struct brio_team *team; /* one collective at a time runs on it */
-    const struct brio_lane *lane; /* to the file, for this rank */
-    struct brio_crew *crew;       /* those of them that share memory with this rank */
-    brio_off block_size;          /* of the file system */
-    brio_off stripe;              /* of the file, 0 if it has none */
-    struct brio_places places;    /* which server has what */
-    brio_off k_write, k_read;     /* bytes of an access that is fast, 0 if not known */
-    bool local;                   /* one page cache for all ranks */
-    bool atomic;                  /* an access must be one access of one rank */
-    bool dry;                     /* plans are made, and no data is moved */
-    struct brio_stats *stats;     /* NULL: not counted */
+    const struct brio_team *team;   /* one collective at a time runs on it */
+    const struct brio_lane *lane;   /* to the file, for this rank */
+    struct brio_crew *crew;         /* those of them that share memory with this rank */
+    const struct brio_nodes *nodes; /* where all of them are */
+    brio_off block_size;            /* of the file system */
+    brio_off stripe;                /* of the file, 0 if it has none */
+    struct brio_places places;      /* which server has what */
+    brio_off k_write, k_read;       /* bytes of an access that is fast, 0 if not known */
+    bool local;                     /* one page cache for all ranks */
+    bool atomic;                    /* an access must be one access of one rank */
+    bool dry;                       /* plans are made, and no data is moved */
+    struct brio_stats *stats;       /* NULL: not counted */
 };
 
 /* What became of the last collective access. */

@@ -65,6 +65,7 @@ struct brio_extent {
     int nranks;
     int cores;               /* of all nodes */
     const int *spread;       /* ranks, neighbours on different nodes (brio_spread), or NULL */
+    bool listed;             /* only the first of these, as many as owners, may be owners */
     brio_off k;              /* bytes that an owner should have, 0 if not known */
     enum brio_order ordered; /* if not BRIO_ORDER_NONE, what follows is there: */
     const struct brio_share *shares; /* by rank */

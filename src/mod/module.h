@@ -43,7 +43,7 @@ enum brio_hint_kind {
 };
 
 enum {
-    BRIO_HINT_MAX = 128
+    BRIO_HINT_MAX = 1024
 };
 
 enum brio_switch {

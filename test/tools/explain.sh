@@ -36,6 +36,13 @@ expect romio_enable 0 'through owners' env BRIO_ROMIO_CB_WRITE=enable \
     "$brio" explain --mpi "$mpi" --view contiguous:8m old
 expect config_list 0 'rank 2 has bytes' env 'BRIO_CB_CONFIG_LIST=*:1' \
     "$brio" explain --mpi "$mpi" --nodes 2 --view blocks:4x1000 old
+expect config_list_by_host 0 'rank 3 has bytes' env 'BRIO_CB_CONFIG_LIST=node1:2, *:0' \
+    "$brio" explain --mpi "$mpi" --nodes 2 --view blocks:4kx1000 old
+once config_list_has_two 'rank 2 has bytes'
+never_said config_list_not_here 'rank [01] has bytes'
+expect config_list_of_groups 0 'rank 1 has bytes' env 'BRIO_CB_CONFIG_LIST=node0:2' \
+    BRIO_FCOLL=static "$brio" explain --mpi "$mpi" --nodes 2 --view blocks:4kx1000 old
+never_said config_list_of_groups_there 'rank [23] has bytes'
 expect tiles 0 'through owners' explain --ranks 4 --view tiles:100x100x8 old
 expect huge 0 'owners' explain --ranks 2 --view blocks:4kx1000000 huge
 expect nodes 0 '4 ranks on 2 nodes' explain --nodes 2 old

@@ -254,19 +254,40 @@ static void same_meaning(void)
 
 static void config_list(void)
 {
-    brio_off n;
-    CHECK(brio_config_list_parse("", &n) && n == 0, "empty");
-    CHECK(brio_config_list_parse("*:*", &n) && n == 0, "any number");
-    CHECK(brio_config_list_parse("*", &n) && n == 1, "one");
-    CHECK(brio_config_list_parse("*:12", &n) && n == 12, "twelve");
-    CHECK(!brio_config_list_parse("*:", &n) && !brio_config_list_parse("*:0", &n) &&
-              !brio_config_list_parse("*:-1", &n) && !brio_config_list_parse("*:1,a:2", &n) &&
-              !brio_config_list_parse("node1", &n) && !brio_config_list_parse("*: 1", &n),
-          "others");
-    CHECK(brio_config_list_owners("*:2", 0, 3) == 6, "all nodes");
-    CHECK(brio_config_list_owners("*:2", 4, 3) == 4, "the smaller one");
-    CHECK(brio_config_list_owners("*:2", 9, 3) == 6, "the smaller one");
-    CHECK(brio_config_list_owners("what", 9, 3) == 9, "of no use");
+    static const char *const good[] = {"",  "*:*", "*",           "*:12",
+                                       "a", "a:0", "a:2,b, *:1 ", " a ,b"};
+    static const char *const bad[] = {"*:", "*:-1", "a:",  "a:b", ",",
+                                      "a,", "a*:1", "a b", "*: 1"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        CHECK(brio_config_list_valid(good[i]), "%s", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(!brio_config_list_valid(bad[i]), "%s", bad[i]);
+    /* Seven ranks: a has 0 1 2, b 3, c.org 4 5 6. */
+    int node_of[] = {0, 0, 0, 1, 2, 2, 2};
+    uint64_t host_of[] = {brio_nodes_hash("a", 1), brio_nodes_hash("b", 1),
+                          brio_nodes_hash("c.org", 5)};
+    const struct brio_nodes nodes = {
+        .nranks = 7, .nnodes = 3, .max_per_node = 3, .node_of = node_of, .host_of = host_of};
+    static const struct {
+        const char *list, *ranks;
+    } want[] = {
+        {"", ""},       {"*:*", ""},        {"*", "034"},           {"*:2", "03415"},
+        {"b", "3"},     {"c:2,a", "450"},   {"a:0,*:2", "345"},     {"*:1,C.else:3", "03456"},
+        {"z", "none"},  {"a:0", "none"},    {"a:*", "012"},         {"a:1,a:3", "0"},
+        {"a:9", "012"}, {"nonsense:x", ""}, {"a:*,*:*", "0123456"},
+    };
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        int ranks[7], n = 0;
+        char got[16] = "";
+        REQUIRE(!brio_config_list_ranks(want[i].list, &nodes, ranks, &n), "%s", want[i].list);
+        for (int k = 0; k < n; k++)
+            got[k] = (char)('0' + ranks[k]);
+        CHECK(strcmp(n < 0 ? "none" : got, want[i].ranks) == 0, "%s: %s", want[i].list, got);
+    }
+    size_t len = 0;
+    const char *list = "a:1, zebra:2, *";
+    CHECK(brio_config_list_stranger(list, &nodes, &len) == list + 5 && len == 5, "%zu", len);
+    CHECK(!brio_config_list_stranger("b:1,*:*", &nodes, &len), "none");
 }
 
 static const struct test_case cases[] = {TEST(plain_lines),       TEST(heads),
