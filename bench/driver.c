@@ -361,7 +361,8 @@ static bool is_romio(MPI_Info info)
 /* Which MPI-IO it is really, and which modules of it, asked of an open file. */
 static void tell_io(const struct job *job)
 {
-    static const char *const frameworks[] = {"fs", "fbtl", "cache", "fcoll", "sharedfp"};
+    static const char *const frameworks[] = {"brio_fs", "brio_fbtl", "brio_cache", "brio_fcoll",
+                                             "brio_sharedfp"};
     char mpi[64], value[MPI_MAX_INFO_VAL];
     MPI_Info info;
     library(mpi, sizeof mpi);
@@ -376,7 +377,7 @@ static void tell_io(const struct job *job)
             printf("io\tBrio %s\t%s\t", value, mpi);
             for (size_t i = 0; i < sizeof frameworks / sizeof frameworks[0]; i++)
                 if (info_value(info, frameworks[i], value))
-                    printf("%s=%s ", frameworks[i], value);
+                    printf("%s=%s ", frameworks[i] + strlen("brio_"), value);
             printf("\n");
         } else {
             printf("io\t%s\t%s\t\n", is_romio(info) ? "ROMIO" : "OMPIO", mpi);

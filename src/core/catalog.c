@@ -219,11 +219,11 @@ static void print_table(struct listing *l, const struct brio_hint *hints)
 
 static void print_forced(struct listing *l, const char *framework)
 {
-    struct brio_setting e, last = {.value = "", .where = "default"};
+    struct brio_setting e, last = {.value = "", .where = "chosen for each file"};
     for (size_t i = 0; brio_settings_at(l->s, i, &e); i++)
-        if (strcmp(e.name, framework) == 0)
+        if (strcmp(e.name, framework) == 0 && *e.value)
             last = e;
-    print_value(l, framework, *last.value ? last.value : "auto", last.where);
+    print_value(l, framework, last.value, last.where);
 }
 
 static void print_places(bool json)

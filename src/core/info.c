@@ -1,4 +1,5 @@
 /* What is in force for a file, as an MPI info object. */
+#include <stdio.h>
 #include <string.h>
 
 #include "comm/verdict.h"
@@ -47,6 +48,17 @@ static void put_hints(MPI_Info info, const struct brio_hint *hints, const void *
     }
 }
 
+/* Programs pass the object on to the next open. What was chosen for this file is no order for
+ * another one: only what the user ordered stands under the name of the setting. */
+static void put_module(MPI_Info info, const char *framework, const struct brio_chosen *chosen)
+{
+    char key[32];
+    snprintf(key, sizeof key, "brio_%s", framework);
+    put(info, key, chosen->module->name);
+    if (chosen->forced)
+        put(info, framework, chosen->module->name);
+}
+
 BRIO_ERR brio_file_get_info(struct brio_file *f, MPI_Info *out)
 {
     MPI_Info info;
@@ -58,12 +70,12 @@ BRIO_ERR brio_file_get_info(struct brio_file *f, MPI_Info *out)
     put_hints(info, brio_conf_hints, &f->conf);
     char state[MPI_MAX_INFO_VAL];
     brio_file_cache(f)->tell(&f->plain, state, sizeof state);
-    put(info, "cache_state", state);
+    put(info, "brio_cache_state", state);
     for (int i = 0; i < BRIO_FRAMEWORKS; i++) {
         const struct brio_chosen *c = &f->chosen[i];
         if (!c->module)
             continue;
-        put(info, brio_framework_name((enum brio_framework)i), c->module->name);
+        put_module(info, brio_framework_name((enum brio_framework)i), c);
         put_hints(info, c->module->hints, c->conf);
     }
     char owners[MPI_MAX_INFO_VAL < 1024 ? MPI_MAX_INFO_VAL : 1024];

@@ -48,7 +48,8 @@ static bool beats(const struct brio_chosen *a, const struct brio_chosen *b)
 }
 
 /* The module that the user wants, or NULL. What a file of settings says is a wish: one that
- * cannot be met is named and dropped. What the user says is an order. */
+ * cannot be met is named and dropped. What the user says is an order, unless no module has that
+ * name: then it is as good as any other mistake in a setting. */
 struct wish {
     const char *name;
     const char *where;
@@ -115,10 +116,7 @@ static BRIO_ERR refuse(enum brio_framework framework, const struct wish *wish,
                        const struct brio_settings *s, const char *why)
 {
     const char *name = brio_framework_name(framework);
-    if (wish->order && !*why)
-        return brio_fail(BRIO_EARG, "%s=%s (from %s): there is no such module", name,
-                         wish->name, wish->where);
-    if (wish->order)
+    if (wish->order && *why)
         return brio_fail(BRIO_EUNSUPOP,
                          "%s=%s (from %s): that module cannot serve this file: %s", name,
                          wish->name, wish->where, why);

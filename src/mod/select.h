@@ -19,7 +19,8 @@ BRIO_ERR brio_ask(const struct brio_module *module, const struct brio_facts *fac
                   const struct brio_settings *s, struct brio_chosen *out);
 
 /* Asks each of the n modules. If a setting of the framework's name names one, only that one
- * is asked, and it is an error if it is unknown or cannot serve. */
+ * is asked; if it cannot serve, that is an error where the environment or the info object named
+ * it, and another one is chosen where a file did. A name that no module has is not used. */
 BRIO_ERR brio_select(enum brio_framework framework, const struct brio_module *const *modules,
                      size_t n, const struct brio_facts *facts, const struct brio_settings *s,
                      struct brio_chosen *out);

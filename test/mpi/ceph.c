@@ -81,9 +81,9 @@ static void modules_in_force(void)
     if (!on_ceph())
         SKIP("not on Ceph");
     MPI_File fh = open_striped("3", "65536");
-    text_of(fh, "fs", fs);
-    text_of(fh, "fbtl", fbtl);
-    text_of(fh, "fcache", fcache);
+    text_of(fh, "brio_fs", fs);
+    text_of(fh, "brio_fbtl", fbtl);
+    text_of(fh, "brio_fcache", fcache);
     CHECK(strcmp(fs, "ceph") == 0 && strcmp(fbtl, "ceph") == 0 && strcmp(fcache, "stripe") == 0,
           "fs %s, fbtl %s, fcache %s", fs, fbtl, fcache);
     OK(MPI_File_close(&fh));

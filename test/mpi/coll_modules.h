@@ -142,7 +142,7 @@ static inline void coll_check_module(MPI_File fh, const struct coll_setup *s)
     if (strcmp(s->module, "auto") == 0)
         return;
     OK(MPI_File_get_info(fh, &info));
-    MPI_Info_get(info, "fcoll", sizeof value - 1, value, &there);
+    MPI_Info_get(info, "brio_fcoll", sizeof value - 1, value, &there);
     CHECK(there && strcmp(value, s->module) == 0, "%s in force, not %s", value, s->module);
     MPI_Info_free(&info);
 }

@@ -177,13 +177,51 @@ static void objects_are_copies(void)
     MPI_Info_free(&b);
 }
 
-static const struct test_case cases[] = {TEST(defaults_are_told),
-                                         TEST(given_at_open),
-                                         TEST(changed_later),
-                                         TEST(unknown_and_malformed),
-                                         TEST(environment),
-                                         TEST(must_be_the_same),
-                                         TEST(may_differ),
-                                         TEST(objects_are_copies),
-                                         {0}};
+static MPI_Info info_from(MPI_File fh)
+{
+    MPI_Info info;
+    OK(MPI_File_get_info(fh, &info));
+    return info;
+}
+
+/* What MPI_File_get_info told of one file may be given to the open of another: the modules that
+ * were chosen for the first are no order for the second, those that the user ordered are. */
+static void passed_on(void)
+{
+    MPI_File fh = open_with(MPI_INFO_NULL);
+    MPI_Info told = info_from(fh);
+    OK(MPI_File_close(&fh));
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    int there = 0;
+    static const char *const frameworks[] = {"fs", "fbtl", "cache", "fcache", "fcoll"};
+    for (size_t i = 0; i < sizeof frameworks / sizeof *frameworks; i++) {
+        char key[32];
+        MPI_Info_get(told, frameworks[i], MPI_MAX_INFO_VAL, value, &there);
+        CHECK(!there, "%s=%s would be an order", frameworks[i], value);
+        snprintf(key, sizeof key, "brio_%s", frameworks[i]);
+        MPI_Info_get(told, key, MPI_MAX_INFO_VAL, value, &there);
+        CHECK(there, "no %s", key);
+    }
+    MPI_Info_set(told, "brio_cache", "writebehind"); /* could not serve this one */
+    fh = open_with(told);
+    MPI_Info_free(&told);
+    CHECK(says(fh, "brio_cache", "none"), "it is no order");
+    OK(MPI_File_close(&fh));
+
+    MPI_Info info = info_of("fcoll", "two_phase");
+    fh = open_with(info);
+    MPI_Info_free(&info);
+    told = info_from(fh);
+    OK(MPI_File_close(&fh));
+    fh = open_with(told);
+    MPI_Info_free(&told);
+    CHECK(says(fh, "fcoll", "two_phase") && says(fh, "brio_fcoll", "two_phase"), "an order is");
+    OK(MPI_File_close(&fh));
+}
+
+static const struct test_case cases[] = {TEST(defaults_are_told), TEST(given_at_open),
+                                         TEST(changed_later),     TEST(unknown_and_malformed),
+                                         TEST(environment),       TEST(must_be_the_same),
+                                         TEST(may_differ),        TEST(objects_are_copies),
+                                         TEST(passed_on),         {0}};
 TEST_MAIN(cases)

@@ -25,17 +25,17 @@ asked() { # NAME PATTERN: what the file system was asked, since the last time
 }
 
 expect striped 0 '^0 wrong' with striped 4 1048576
-for line in 'fs lustre' 'fcache stripe' 'fcoll ioserver'; do
+for line in 'brio_fs lustre' 'brio_fcache stripe' 'brio_fcoll ioserver'; do
     grep -qx "$line" said || wrong "striped, $line" "is not so"
 done
 asked stripes_asked_for 'set magic bd10bd0 stripe 1048576 count 4'
 expect there_already 0 '^0 wrong' with striped 2 65536
-grep -qx 'fcoll ioserver' said || wrong there_already "its stripes are not known"
+grep -qx 'brio_fcoll ioserver' said || wrong there_already "its stripes are not known"
 grep -q set log && wrong there_already "stripes asked for again"
 asked layout_asked_once get
 expect not_asked 0 '^0 wrong' with plain 0 0
 grep -q set log && wrong not_asked "stripes asked for"
-grep -qx 'fcache none' said || wrong not_asked "stripes that are not there"
+grep -qx 'brio_fcache none' said || wrong not_asked "stripes that are not there"
 expect rounded_up 0 'striping_unit is 131072 instead of 100000' with rounded 3 100000
 asked rounded_up_asked 'set magic bd10bd0 stripe 131072 count 3'
 export LOOK_ALIKE_REFUSES=1

@@ -58,9 +58,9 @@ int main(int argc, char **argv)
         bad += memcmp(data, got, PIECE * COUNT) != 0;
     }
     if (rank == 0) {
-        tell(fh, "fs");
-        tell(fh, "fcache");
-        tell(fh, "fcoll");
+        tell(fh, "brio_fs");
+        tell(fh, "brio_fcache");
+        tell(fh, "brio_fcoll");
     }
     MPI_File_close(&fh);
     MPI_Type_free(&piece);

@@ -85,12 +85,16 @@ once malformed_info_is_named 'cb_nodes \(from info\): "-3" is not used; it takes
 once unknown_info_is_named 'frob \(from info\) is not a setting of Brio'
 never_said not_those_of_others 'romio_cb_pfr'
 expect missing_file 0 'nowhere.conf is not used: No such file' open BRIO_CONFIG=nowhere.conf --
-expect order_is_an_order 1 'fcoll=nonsense \(from environment\): there is no such module' \
-    open BRIO_FCOLL=nonsense --
+expect unknown_module 0 'rank 0: brio_fcoll=[a-z]' open BRIO_FCOLL=nonsense -- '?brio_fcoll'
+once unknown_module_is_named 'fcoll \(from environment\): "nonsense" is not used: there is no such'
+expect order_is_an_order 1 'cache=writebehind \(from environment\): that module cannot serve' \
+    open BRIO_CACHE=writebehind --
 
 expect config_list 0 'rank 0: cb_config_list=\*:2' open -- 'cb_config_list=*:2' '?cb_config_list'
 never_said config_list_quietly 'brio:'
-expect config_list_of_hosts 0 'Brio knows \*:N' open -- cb_config_list=node7:2
+expect config_list_malformed 0 'cb_config_list: "node7:" is not used' open -- cb_config_list=node7:
+expect config_list_of_strangers 0 'no rank runs on "node7"' open -- 'cb_config_list=node7:2,*:1'
+expect config_list_of_nobody 0 'leaves no rank' open -- cb_config_list=node7:2
 expect contradiction_of_modules 0 'collective_buffering=no is not used: fcoll=two_phase' \
     open BRIO_FCOLL=two_phase -- collective_buffering=no
 expect romio_names 0 'rank 1: cb_write=disable' open -- romio_cb_write=disable \

@@ -56,7 +56,7 @@ static MPI_File open_with(const char *path, const char *module, int amode)
     if (fh == MPI_FILE_NULL)
         return fh;
     OK(MPI_File_get_info(fh, &said));
-    MPI_Info_get(said, "sharedfp", MPI_MAX_INFO_VAL, name, &flag);
+    MPI_Info_get(said, "brio_sharedfp", MPI_MAX_INFO_VAL, name, &flag);
     CHECK(flag && strcmp(name, module) == 0, "%s serves, not %s", name, module);
     MPI_Info_free(&said);
     return fh;

@@ -309,7 +309,7 @@ static void refusals(void)
                          MPI_MODE_CREATE | (writing ? MPI_MODE_WRONLY : MPI_MODE_RDWR), info,
                          &fh));
         OK(MPI_File_get_info(fh, &said));
-        MPI_Info_get(said, "sharedfp", MPI_MAX_INFO_VAL, name, &flag);
+        MPI_Info_get(said, "brio_sharedfp", MPI_MAX_INFO_VAL, name, &flag);
         CHECK(flag && (strcmp(name, "individual") == 0) == writing, "%s", name);
         MPI_Info_free(&said);
         OK(MPI_File_close(&fh));

@@ -342,7 +342,7 @@ static const char *cache_state(MPI_File fh)
     int flag = 0;
     text[0] = '\0';
     MPI_File_get_info(fh, &info);
-    MPI_Info_get(info, "cache_state", MPI_MAX_INFO_VAL - 1, text, &flag);
+    MPI_Info_get(info, "brio_cache_state", MPI_MAX_INFO_VAL - 1, text, &flag);
     MPI_Info_free(&info);
     return text;
 }

@@ -24,7 +24,7 @@ int main(int argc, char **argv)
     if (MPI_File_open(MPI_COMM_WORLD, "data", MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &fh))
         MPI_Abort(MPI_COMM_WORLD, 5);
     MPI_File_get_info(fh, &info);
-    MPI_Info_get(info, "fcoll", 255, fcoll, &flag);
+    MPI_Info_get(info, "brio_fcoll", 255, fcoll, &flag);
     MPI_Info_get(info, "cb_buffer_size", 255, size, &flag);
     MPI_File_close(&fh);
     MPI_Info_free(&info);
