@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "core/asked.h"
+#include "core/explain.h"
 #include "core/registry.h"
 #include "fcache/fcache.h"
+#include "fs/calibration.h"
 #include "fs/fs.h"
 #include "fs/probe.h"
 #include "mod/select.h"
@@ -42,15 +44,6 @@ static BRIO_ERR look(const char *path, struct seen *s)
     s->facts.stripe = s->layout.stripe;
     enum brio_err closed = fs->close(self);
     return err ? err : closed;
-}
-
-static void print_bytes(const char *what, brio_off n)
-{
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    int unit = 0;
-    for (; n >= 1024 && n % 1024 == 0 && unit < 4; unit++)
-        n /= 1024;
-    printf("%s%lld %s", what, (long long)n, units[unit]);
 }
 
 /* Which part of the file each server has. */
@@ -90,36 +83,48 @@ static void print_layout(const struct seen *s)
     for (int i = 0; i < l->nextents; i++) {
         const struct brio_stripes *e = &l->extents[i];
         printf("    from byte %lld: ", (long long)e->lo);
-        print_bytes("units of ", e->unit);
+        printf("units of ");
+        brio_explain_size(stdout, e->unit);
         printf(" on %d object%s in turn", e->width, e->width == 1 ? "" : "s");
-        if (e->object > 0)
-            print_bytes(", each up to ", e->object);
+        if (e->object > 0) {
+            printf(", each up to ");
+            brio_explain_size(stdout, e->object);
+        }
         printf("\n");
     }
     print_servers(s);
 }
 
-/* What would be chosen for ranks on so many nodes. */
-static void print_choice(struct seen *s, int nnodes)
+static void print_measured(const char *path, struct brio_facts *facts)
+{
+    brio_calibration_lookup(path, facts);
+    if (facts->k_write == 0 && facts->k_read == 0)
+        return;
+    printf("  full speed   from ");
+    brio_explain_size(stdout, facts->k_write);
+    printf(" written, ");
+    brio_explain_size(stdout, facts->k_read);
+    printf(" read at once (brio calibrate --show)\n");
+}
+
+/* What would be chosen for ranks on so many nodes; brio explain says why. */
+static void print_choice(struct seen *s, int nnodes, const char *where)
 {
     s->facts.nnodes = nnodes;
     s->facts.nranks = 4 * nnodes;
     s->facts.max_per_node = 4;
     s->facts.attach = nnodes == 1;
-    printf("\nWith %d ranks on %d node%s:\n", s->facts.nranks, nnodes, nnodes == 1 ? "" : "s");
+    printf("  %-12s", where);
     for (int i = 0; i < BRIO_FRAMEWORKS; i++) {
         size_t n;
         const struct brio_module *const *all = brio_registry((enum brio_framework)i, &n);
-        struct brio_chosen chosen;
-        if (brio_select((enum brio_framework)i, all, n, &s->facts, s->settings, &chosen)) {
-            printf("  %-9s none: %s\n", brio_framework_name((enum brio_framework)i),
-                   brio_err_text());
-            continue;
-        }
-        printf("  %-9s %-12s %s\n", brio_framework_name((enum brio_framework)i),
-               chosen.module->name, chosen.forced ? "as the settings say" : chosen.why);
+        struct brio_chosen chosen = {.module = NULL};
+        (void)!brio_select((enum brio_framework)i, all, n, &s->facts, s->settings, &chosen);
+        printf(" %s=%s", brio_framework_name((enum brio_framework)i),
+               chosen.module ? chosen.module->name : "?");
         brio_chosen_free(&chosen);
     }
+    printf("\n");
 }
 
 static BRIO_ERR prepare(const char *path, struct seen *s)
@@ -165,11 +170,14 @@ int brio_info_file(const char *name)
             printf("%s: not there yet; this is what its directory says\n", path);
         printf("  file system  %s, %s\n", s.facts.fs_name,
                s.facts.local ? "of this machine alone" : "of a network");
-        print_bytes("  blocks       ", s.facts.block_size);
+        printf("  blocks       ");
+        brio_explain_size(stdout, s.facts.block_size);
         printf("\n");
         print_layout(&s);
-        print_choice(&s, 1);
-        print_choice(&s, 4);
+        print_measured(path, &s.facts);
+        print_choice(&s, 1, "one node");
+        print_choice(&s, 4, "four nodes");
+        printf("Why, and what becomes of an access: brio explain %s\n", name);
     }
     brio_chosen_free(&s.fs);
     brio_settings_free(s.settings);

@@ -144,7 +144,7 @@ void brio_explain_failed(struct brio_file *f, enum brio_framework framework)
                 f->chosen[framework].module->name, brio_err_text());
 }
 
-static void print_size(FILE *out, brio_off bytes)
+void brio_explain_size(FILE *out, brio_off bytes)
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
     size_t unit = 0;
@@ -177,14 +177,14 @@ static void print_facts(FILE *out, const struct brio_file *f, const struct brio_
             facts->attach ? "; all share memory" : "");
     fprintf(out, "  %-9s   %s%s, blocks of ", "file", facts->fs_name,
             facts->local ? " (of this machine alone)" : "");
-    print_size(out, facts->block_size);
+    brio_explain_size(out, facts->block_size);
     fprintf(out, "; the file %s\n",
             facts->exists ? "was there"
             : command.dry ? "would be made"
                           : "is new");
     if (layout->nservers > 1) {
         fprintf(out, "  %-9s   over %d servers, ", "layout", layout->nservers);
-        print_size(out, layout->stripe);
+        brio_explain_size(out, layout->stripe);
         fprintf(out, " on one before the next\n");
     } else {
         fprintf(out, "  %-9s   in one piece\n", "layout");
@@ -236,9 +236,9 @@ void brio_explain_view(struct brio_file *f)
         if (map->contiguous) {
             fprintf(story->out, "all bytes\n");
         } else {
-            print_size(story->out, map->size);
+            brio_explain_size(story->out, map->size);
             fprintf(story->out, " of every ");
-            print_size(story->out, map->extent);
+            brio_explain_size(story->out, map->extent);
             fprintf(story->out, ", in %lld pieces%s\n", (long long)map->npieces,
                     map->monotone ? "" : ", not in rising order");
         }
@@ -259,7 +259,7 @@ static void print_plan(FILE *out, const struct brio_plan *plan)
             fprintf(out, " of server %d and every %d after it", o->index, o->of);
         if (o->segment > 0) {
             fprintf(out, ", ");
-            print_size(out, o->segment);
+            brio_explain_size(out, o->segment);
             fprintf(out, " of each rank at a time");
         }
         if (o->nwindows > 0)
@@ -269,7 +269,7 @@ static void print_plan(FILE *out, const struct brio_plan *plan)
     if (plan->nowners > OWNERS_SHOWN)
         fprintf(out, "  %-9s   and %d more\n", "", plan->nowners - OWNERS_SHOWN);
     fprintf(out, "  %-9s   windows of at most ", "buffers");
-    print_size(out, plan->window);
+    brio_explain_size(out, plan->window);
     fprintf(out, "\n");
 }
 

@@ -5,6 +5,8 @@
 #ifndef BRIO_CORE_EXPLAIN_H
 #define BRIO_CORE_EXPLAIN_H
 
+#include <stdio.h>
+
 #include "core/file.h"
 
 /* Files are opened without being touched: what is there is opened for reading only, what is
@@ -26,6 +28,9 @@ void brio_explain_view(struct brio_file *f);
 void brio_explain_access(struct brio_file *f, enum brio_dir dir, struct brio_result result);
 
 void brio_explain_end(struct brio_file *f);
+
+/* "64 KiB": a size in the largest unit that holds it in whole numbers. */
+void brio_explain_size(FILE *out, brio_off bytes);
 
 /* The ranks that accessed the file for others last time, "0 4 8"; "" if none did. */
 void brio_explain_owners(const struct brio_file *f, char *out, size_t size);
