@@ -6,6 +6,10 @@ export XDG_STATE_HOME=$PWD/state
 mkdir store
 expect measures 0 '<- k' "$brio" calibrate --seconds 4 --processes 2 store
 expect is_kept 0 '^[1-9][0-9]+ [1-9][0-9]+ [0-9]+ [^ ]+ [^ ]+ /' cat state/brio/calibration
+expect shows_it_again 0 '<- k' "$brio" calibrate --show store
+[ "$(grep -c 'process' said)" -ge 4 ] || wrong shows_four_curves "not four"
+expect shows_json 0 '"processes": 2' "$brio" calibrate --show --json store
+expect shows_nothing 1 'nothing is known of' env XDG_STATE_HOME="$PWD/other" "$brio" calibrate --show store
 expect json 0 '' sh -c "'$brio' calibrate --seconds 2 --dry --json store >out.json"
 expect is_json 0 '' python3 -c 'import json
 r = json.load(open("out.json"))
