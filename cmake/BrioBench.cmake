@@ -7,7 +7,7 @@ if(NOT BRIO_BENCH)
 endif()
 file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/bench/*.c"
      "${CMAKE_CURRENT_SOURCE_DIR}/bench/work/*.c")
-# What bench/cache/cache.sh makes a file system slow with.
+# What `brio bench --slow` and bench/cache/cache.sh make a file system slow with.
 add_library(bench-delay MODULE bench/cache/delay.c)
 set_target_properties(bench-delay PROPERTIES PREFIX "" OUTPUT_NAME delay
                       LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")

@@ -13,6 +13,9 @@ foreach(mpi IN LISTS BRIO_MPIS)
   install(FILES "${CMAKE_BINARY_DIR}/brio-${mpi}.pc" "${CMAKE_BINARY_DIR}/brio-module-${mpi}.pc"
           DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endforeach()
+if(TARGET bench-delay)
+  install(TARGETS bench-delay LIBRARY DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/brio/bench")
+endif()
 install(TARGETS brio-yield LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS brio RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY include/brio DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING

@@ -34,6 +34,9 @@ const char brio_help_bench[] =
     "                       of Brio's is\n"
     "  --limit SECONDS      after which a repetition is given up (default 20)\n"
     "  --dir DIR            where the files go (default: TMPDIR or /tmp)\n"
+    "  --slow US            every read and write of the files takes so many microseconds "
+    "longer,\n"
+    "                       for all: stands for a parallel file system\n"
     "  --launch OPTION      for the launcher; may be said again\n"
     "  --json, --csv        instead of the table\n"
     "\n"
@@ -122,6 +125,12 @@ static int take_own(struct brio_bench_request *r, const char *name, const char *
         r->plan.reps = (int)n;
     } else if (strcmp(name, "--limit") == 0) {
         fine = take_number(name, value, 0.01, 1e6, &r->plan.limit);
+    } else if (strcmp(name, "--slow") == 0) {
+        fine = take_number(name, value, 0, 1e6, &r->plan.slow);
+        if (fine && !brio_place_delay()) {
+            brio_say("bench: --slow: bench/delay.so is not installed");
+            fine = false;
+        }
     } else if (strcmp(name, "--series") == 0) {
         fine = take_series(r, value);
     } else if (strcmp(name, "--dir") == 0) {

@@ -25,6 +25,7 @@ struct brio_bench_plan {
     size_t nwho;
     int ranks, reps;
     double limit;     /* seconds that one repetition may take */
+    double slow;      /* microseconds that every call on the files takes longer */
     const char *dir;  /* where the files go */
     const char *file; /* beginning of their names */
     void (*progress)(void *self, const char *text, double part); /* of the whole, or NULL */

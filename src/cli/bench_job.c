@@ -29,6 +29,7 @@ struct brio_bench_job {
     char *pipe, *errors, *file;
     char *tmp; /* launchers that start together stumble over each other's directories */
     int nranks;
+    double slow; /* as the plan has it */
     char line[4096];
     size_t have;
 };
@@ -74,6 +75,18 @@ static struct brio_words command(const struct brio_bench_plan *plan,
     return w;
 }
 
+/* Ranks are to find the files slow; LD_PRELOAD cannot hold a path with a blank, a link can. */
+static void slow_down(const struct brio_bench_job *job)
+{
+    char *link = brio_text("%s/delay.so", job->tmp), *us = brio_text("%.0f", job->slow);
+    char *dir = brio_text("%.*s", (int)(strrchr(job->file, '/') - job->file), job->file);
+    if (symlink(brio_place_delay(), link) != 0 && errno != EEXIST)
+        brio_say("bench: cannot make %s: %s", link, strerror(errno));
+    setenv("LD_PRELOAD", link, 1);
+    setenv("DELAY_DIR", dir, 1);
+    setenv("DELAY_US", us, 1);
+}
+
 static void become(const struct brio_words *w, const struct brio_bench_job *job, int out)
 {
     int null = open("/dev/null", O_RDONLY);
@@ -82,6 +95,8 @@ static void become(const struct brio_words *w, const struct brio_bench_job *job,
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
     setenv("TMPDIR", job->tmp, 1);
+    if (job->slow > 0)
+        slow_down(job);
     setpgid(0, 0); /* a signal from the terminal is for brio bench, which ends all in order */
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
@@ -172,6 +187,7 @@ struct brio_bench_job *brio_bench_start(const struct brio_bench_plan *plan, size
     struct brio_bench_job *job = brio_memory(sizeof *job);
     memset(job, 0, sizeof *job);
     job->nranks = plan->ranks;
+    job->slow = plan->slow;
     job->pipe = brio_text("%s/turns.%zu", brio_bench_scratch(), slot);
     job->errors = brio_text("%s/errors.%zu", brio_bench_scratch(), slot);
     job->file = brio_text("%s.%zu", plan->file, slot);

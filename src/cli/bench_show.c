@@ -166,6 +166,8 @@ void brio_bench_table(FILE *out, const struct brio_bench_plan *plan,
     fprintf(out, "\n%s: %d ranks on %ld cores, %s in %s, median of %d\n", plan->workload,
             plan->ranks, sysconf(_SC_NPROCESSORS_ONLN), brio_bench_filesystem(plan->dir),
             plan->dir, plan->reps);
+    if (plan->slow > 0)
+        fprintf(out, "every read and write of the files takes %.0f us longer\n", plan->slow);
     print_who(out, plan, r);
     for (size_t i = 0; i < r->ncases; i++) {
         const struct brio_bench_case *c = &r->c[i];
@@ -301,8 +303,10 @@ void brio_bench_json(FILE *out, const struct brio_bench_plan *plan,
             plan->ranks, sysconf(_SC_NPROCESSORS_ONLN), plan->reps, plan->limit);
     fputs("\"directory\": ", out);
     brio_json_put(out, plan->dir);
-    fprintf(out, ", \"filesystem\": \"%s\", \"interrupted\": %s, \"options\": [",
-            brio_bench_filesystem(plan->dir), r->interrupted ? "true" : "false");
+    fprintf(out,
+            ", \"filesystem\": \"%s\", \"slow_us\": %.0f, \"interrupted\": %s, "
+            "\"options\": [",
+            brio_bench_filesystem(plan->dir), plan->slow, r->interrupted ? "true" : "false");
     for (size_t i = 0; i < plan->args.n; i++) {
         fputs(i ? ", " : "", out);
         brio_json_put(out, plan->args.word[i]);

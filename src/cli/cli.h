@@ -59,6 +59,10 @@ const char *brio_place_yield(void);
 const char *brio_place_bench(enum brio_mpi mpi);
 /* The program behind brio explain, or NULL. */
 const char *brio_place_explain(enum brio_mpi mpi);
+/* A library that makes a directory slow (bench/cache/delay.c), or NULL. */
+const char *brio_place_delay(void);
+/* A shipped space for brio tune by its name, or NULL. */
+const char *brio_place_space(const char *name);
 /* The launcher of this MPI, or NULL. */
 const char *brio_place_launcher(enum brio_mpi mpi);
 

@@ -9,6 +9,10 @@
     "--variant addproc:sharedfp=addproc --variant individual:sharedfp=individual "             \
     "--against romio,ompio --only write --fresh "
 
+/* Stands for the papers' parallel file systems: what a call costs there. Mapped writes would
+ * not be slowed down, and are left out. */
+#define SLOW "--slow 100 --set ds_write=disable "
+
 static const char series_1_found[] =
     "8 ranks, 2 MB a loop, growing files. Without collectives sm is steady and the fastest, "
     "addproc a little below it; individual is slower even before its merge and far slower "
@@ -159,14 +163,14 @@ const struct brio_experiment brio_experiments[] = {
      .claim = {{"collective writes make fewer requests", "coll", BRIO_FEWER_CALLS, "simple"},
                {"collective writes are faster", "coll", BRIO_FASTER, "simple"}}},
     {.id = "001.4",
-     .title = "BTIO with caching and write-behind (figure 4)",
+     .title = "BTIO with caching and write-behind (figure 4; each call takes 100 us longer)",
      .found =
          "Caching and two-stage write-behind both beat the native collective on Lustre and "
          "GPFS, by aligned requests and fewer lock conflicts; on Lustre write-behind is the "
          "better of the two. Natively independent: below 5 MB/s.",
      .sizes = "class C, 16 to 100 ranks, 6.34 GB",
      .bytes = 6.8e9,
-     .words = "btio --only write --fresh --variant coll:--access=coll "
+     .words = "btio --only write --fresh " SLOW "--variant coll:--access=coll "
               "--variant simple:--access=pieces "
               "--variant caching:--access=coll,cache=coherent "
               "--variant writebehind:--access=pieces,cache=writebehind --against romio,mpich",
@@ -181,12 +185,13 @@ const struct brio_experiment brio_experiments[] = {
                 "romio"},
                {"caching beats the native collective", "caching", BRIO_FASTER, "romio"}}},
     {.id = "001.5",
-     .title = "FLASH I/O with caching and write-behind (figure 5)",
+     .title =
+         "FLASH I/O with caching and write-behind (figure 5; each call takes 100 us longer)",
      .found = "One contiguous append a rank and variable: forcing collectives is slower than "
               "independent writes; caching and write-behind beat both, by alignment.",
      .sizes = "about 80 blocks of 16^3 a rank, 24 variables, 2.5 MB a request",
      .bytes = 0,
-     .words = "flash --only write --fresh --variant indep:--access=indep "
+     .words = "flash --only write --fresh " SLOW "--variant indep:--access=indep "
               "--variant coll:--access=coll --variant caching:--access=indep,cache=coherent "
               "--variant writebehind:--access=indep,cache=writebehind "
               "--against romio,ompio,mpich",
@@ -210,14 +215,14 @@ const struct brio_experiment brio_experiments[] = {
      .xlabel = "ranks",
      .seconds = {8, 35}},
     {.id = "001.7",
-     .title = "S3D I/O with caching and write-behind (figure 7)",
+     .title = "S3D I/O with caching and write-behind (figure 7; each call takes 100 us longer)",
      .found =
          "Caching beats the native collective on both systems; write-behind is better still "
          "on Lustre, worse than the collective on GPFS; a file for each process (Fortran "
          "I/O) is the best on Lustre. Natively independent: below 5 MB/s.",
      .sizes = "50^3 points a rank, 10 checkpoints of 15.26 MB a rank",
      .bytes = 0,
-     .words = "s3d --only write --fresh --variant coll:--access=coll "
+     .words = "s3d --only write --fresh " SLOW "--variant coll:--access=coll "
               "--variant simple:--access=pieces "
               "--variant caching:--access=coll,cache=coherent "
               "--variant writebehind:--access=pieces,cache=writebehind "
@@ -346,40 +351,23 @@ const struct brio_experiment brio_experiments[] = {
                {"a modular library beats ROMIO's defaults (here: Brio)", "brio", BRIO_FASTER,
                 "romio"}}},
     {.id = "004.otpo",
-     .title = "OTPO: fcoll module, aggregators and cycle buffer, all combinations",
+     .title = "OTPO: fcoll module, aggregators and cycle buffer, 65 combinations",
      .found =
          "Of 65 combinations (dynamic, 20, 32 MB) was the best; 2 more were within 10 %, 23 "
          "within 25 %: the choice matters, and can be tuned without compiling anything.",
      .sizes =
-         "Latency-IO; 5 to 40 aggregators, buffers of 2 to 128 MB; here: tiles of 64-byte "
-         "elements, since Brio writes Latency-IO's contiguous pieces directly whatever the "
-         "module",
+         "Latency-IO; 5 to 40 aggregators, buffers of 2 to 128 MB; here: 65 combinations for "
+         "eight ranks (otpo-8.tune), and tiles of 64-byte elements, since Brio writes "
+         "Latency-IO's contiguous pieces directly whatever the module",
      .bytes = 0,
-     .words = "tile --only write --element 64 --size 16m --variant automatic: "
-              "--variant individual:fcoll=individual "
-              "--variant static-1-1m:fcoll=static,cb_nodes=1,cb_buffer_size=1m "
-              "--variant static-2-1m:fcoll=static,cb_nodes=2,cb_buffer_size=1m "
-              "--variant static-4-1m:fcoll=static,cb_nodes=4,cb_buffer_size=1m "
-              "--variant static-1-4m:fcoll=static,cb_nodes=1,cb_buffer_size=4m "
-              "--variant static-2-4m:fcoll=static,cb_nodes=2,cb_buffer_size=4m "
-              "--variant static-4-4m:fcoll=static,cb_nodes=4,cb_buffer_size=4m "
-              "--variant dynamic-1-1m:fcoll=dynamic,cb_nodes=1,cb_buffer_size=1m "
-              "--variant dynamic-2-1m:fcoll=dynamic,cb_nodes=2,cb_buffer_size=1m "
-              "--variant dynamic-4-1m:fcoll=dynamic,cb_nodes=4,cb_buffer_size=1m "
-              "--variant dynamic-1-4m:fcoll=dynamic,cb_nodes=1,cb_buffer_size=4m "
-              "--variant dynamic-2-4m:fcoll=dynamic,cb_nodes=2,cb_buffer_size=4m "
-              "--variant dynamic-4-4m:fcoll=dynamic,cb_nodes=4,cb_buffer_size=4m "
-              "--variant two_phase-1-1m:fcoll=two_phase,cb_nodes=1,cb_buffer_size=1m "
-              "--variant two_phase-2-1m:fcoll=two_phase,cb_nodes=2,cb_buffer_size=1m "
-              "--variant two_phase-4-1m:fcoll=two_phase,cb_nodes=4,cb_buffer_size=1m "
-              "--variant two_phase-1-4m:fcoll=two_phase,cb_nodes=1,cb_buffer_size=4m "
-              "--variant two_phase-2-4m:fcoll=two_phase,cb_nodes=2,cb_buffer_size=4m "
-              "--variant two_phase-4-4m:fcoll=two_phase,cb_nodes=4,cb_buffer_size=4m",
-     .quick = "-n 4 --reps 3",
-     .full = "-n 4 --reps 9",
+     .space = "otpo-8.tune",
+     .quick = "--search halving --trials 16 --repeats 4",
+     .full = "--search exhaustive --repeats 3",
      .xlabel = "bytes of an element",
-     .seconds = {25, 35},
-     .claim = {{"Brio's own choice is within 10 % of the best", "automatic", BRIO_WITHIN_10,
+     .seconds = {45, 200},
+     .claim = {{"the choice matters: at most 37 % are within 25 % of the best", "automatic",
+                BRIO_FEW_NEAR, "37"},
+               {"Brio's own choice is within 10 % of the best", "automatic", BRIO_WITHIN_10,
                 "100"}}},
 };
 

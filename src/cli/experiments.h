@@ -12,7 +12,8 @@ enum brio_relation {
     BRIO_CHANGES,     /* it is not: b is not looked at */
     BRIO_FEWER_CALLS, /* a needs fewer system calls that write than b */
     BRIO_WITHIN_10, /* the automatic choice is within 10 % of the best in b percent of cases */
-    BRIO_WITHIN_25
+    BRIO_WITHIN_25,
+    BRIO_FEW_NEAR /* at most b percent of all contenders are within 25 % of the best */
 };
 
 /* One sentence of a paper that measurements can agree with or not. */
@@ -39,6 +40,7 @@ struct brio_experiment {
     const char *sizes; /* the paper's, in words */
     double bytes;      /* of the paper's largest file; 0: as here */
     const char *words; /* of brio bench */
+    const char *space; /* or a space that brio tune searches (study.h), with these options: */
     const char *quick, *full;
     enum brio_axis axis;
     const char *xlabel;

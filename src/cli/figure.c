@@ -13,12 +13,17 @@ enum {
     CURVES = 12 /* more are a bar chart */
 };
 
+static void put_point(FILE *out, const struct brio_point *p)
+{
+    fprintf(out, "%.10g %.10g %.10g %.10g\n", p->x, p->y, p->low, p->high);
+}
+
 static void put_data(FILE *out, const struct brio_curves *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         fprintf(out, "$d%zu << END\n", i);
         for (size_t k = 0; k < c->curve[i].n; k++)
-            fprintf(out, "%.10g %.10g\n", c->curve[i].x[k], c->curve[i].y[k]);
+            put_point(out, &c->curve[i].point[k]);
         fputs("END\n", out);
     }
 }
@@ -43,8 +48,8 @@ static void put_lines(FILE *out, const struct brio_outcome *o, const struct brio
     for (size_t i = 0; i < c->n; i++) {
         const char *label = c->curve[i].label;
         bool limit = strcmp(label, "limit") == 0;
-        fprintf(out, "%s$d%zu using 1:2 with linespoints lw 2 pt 7 ps 0.6 %s title '%s'",
-                i ? ", " : "", i, limit ? "dt 2 lc rgb '#888888'" : "", label);
+        fprintf(out, "%s$d%zu with yerrorlines lw 2 pt 7 ps 0.6 %s title '%s'", i ? ", " : "",
+                i, limit ? "dt 2 lc rgb '#888888'" : "", label);
     }
     fputs("\n", out);
 }
@@ -57,14 +62,18 @@ static void put_bars(FILE *out, const struct brio_curves *c)
           out);
     for (size_t i = 0; i < c->n; i++)
         for (size_t k = 0; k < c->curve[i].n; k++)
-            if (isfinite(c->curve[i].y[k]))
-                fprintf(out, "\"%s\" %.10g\n", c->curve[i].label, c->curve[i].y[k]);
-    fputs("END\nplot $all using 0:2:xtic(1) with boxes lc rgb '#3366aa'\n", out);
+            fprintf(out, "\"%s\" %.10g %.10g %.10g\n", c->curve[i].label,
+                    c->curve[i].point[k].y, c->curve[i].point[k].low,
+                    c->curve[i].point[k].high);
+    fputs("END\nplot $all using 0:2:xtic(1) with boxes lc rgb '#3366aa', "
+          "$all using 0:2:3:4 with yerrorbars pt 0 lc rgb '#222222'\n",
+          out);
 }
 
 char *brio_figure(const struct brio_outcome *o, const char *dir)
 {
     struct brio_curves c = brio_curves_of(o, dir);
+    brio_curves_trim(&c);
     char *gnuplot = brio_program_find("gnuplot", NULL), *svg = NULL;
     char *script = brio_text("%s/figure.plt", brio_bench_scratch());
     size_t most = 0;

@@ -1,6 +1,5 @@
 /* The results of `brio reproduce` as Markdown, with the figures beside it. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,27 +18,35 @@ static size_t columns_of(const struct brio_curves *c, double *x)
     for (size_t i = 0; i < c->n; i++)
         for (size_t k = 0; k < c->curve[i].n && n < COLUMNS; k++) {
             size_t at = 0;
-            while (at < n && x[at] != c->curve[i].x[k])
+            while (at < n && x[at] != c->curve[i].point[k].x)
                 at++;
             if (at == n)
-                x[n++] = c->curve[i].x[k];
+                x[n++] = c->curve[i].point[k].x;
         }
     return n;
 }
 
-static double value_at(const struct brio_curve *curve, double x)
+/* "120 ±4 %": the median, and half of what lies between the extremes. */
+static void put_value(FILE *out, const struct brio_curve *curve, double x)
 {
-    for (size_t k = 0; k < curve->n; k++)
-        if (curve->x[k] == x)
-            return curve->y[k];
-    return NAN;
+    for (size_t k = 0; k < curve->n; k++) {
+        const struct brio_point *p = &curve->point[k];
+        if (p->x != x)
+            continue;
+        fprintf(out, " %.*f", p->y < 10 ? 2 : 0, p->y);
+        if (p->freedom > 0)
+            fprintf(out, " ±%.0f %%", 50 * (p->high - p->low) / p->y);
+        fputs(" |", out);
+        return;
+    }
+    fputs(" - |", out);
 }
 
 static void put_table(FILE *out, const struct brio_outcome *o, const char *dir)
 {
     struct brio_curves c = brio_curves_of(o, dir);
     double x[COLUMNS];
-    size_t n = columns_of(&c, x);
+    size_t all = brio_curves_trim(&c), n = columns_of(&c, x);
     if (c.n > 0) {
         fprintf(out, "\n| %s, by %s |",
                 o->what->counter ? "ms a rank"
@@ -55,15 +62,12 @@ static void put_table(FILE *out, const struct brio_outcome *o, const char *dir)
     }
     for (size_t i = 0; i < c.n; i++) {
         fprintf(out, "| %s |", c.curve[i].label);
-        for (size_t k = 0; k < n; k++) {
-            double y = value_at(&c.curve[i], x[k]);
-            if (isfinite(y))
-                fprintf(out, " %.*f |", y < 10 ? 2 : 0, y);
-            else
-                fputs(" - |", out);
-        }
+        for (size_t k = 0; k < n; k++)
+            put_value(out, &c.curve[i], x[k]);
         fputc('\n', out);
     }
+    if (all > c.n)
+        fprintf(out, "\nThe best of %zu, and the automatic choice.\n", all);
     brio_curves_free(&c);
 }
 
@@ -86,13 +90,12 @@ static void put_figure(FILE *out, const char *dir, const struct brio_outcome *o,
 
 static void put_claims(FILE *out, const struct brio_outcome *o)
 {
-    static const char *const words[] = {"agrees", "does not agree here", "not measured"};
     fputc('\n', out);
     for (size_t i = 0; i < BRIO_CLAIMS && o->what->claim[i].said; i++) {
         char why[256];
         enum brio_verdict_word v = brio_judge(o, &o->what->claim[i], why, sizeof why);
-        fprintf(out, "- %s: **%s**%s%s%s\n", o->what->claim[i].said, words[v], *why ? " (" : "",
-                why, *why ? ")" : "");
+        fprintf(out, "- %s: **%s**%s%s%s\n", o->what->claim[i].said, brio_verdict_text[v],
+                *why ? " (" : "", why, *why ? ")" : "");
     }
 }
 
@@ -126,8 +129,10 @@ bool brio_markdown(const char *dir, const struct brio_outcome *o, size_t n, cons
     fprintf(
         out,
         "# Results\n\nMade by `brio reproduce --%s` on %s, Brio %s: %s, %s, files on %s, "
-        "%s.\n\nSpeeds are those of the fastest repetition, as in papers 000 and 004. All "
-        "contenders of a table took turns in the same run. "
+        "%s.\n\nSpeeds are medians; ± is half of what lies between the slowest and the "
+        "fastest repetition. All contenders of a table took turns in the same run. Whether a "
+        "sentence of the paper agrees goes by the medians; where a t-test on the repetitions "
+        "cannot tell a difference from chance, it is called noise. "
         "The limit is the same bytes by plain contiguous `pwrite` and `pread` from the same "
         "ranks. The command behind each table measures it again.\n",
         mode, e.date, BRIO_VERSION, e.machine, e.system, e.files, e.mpis);

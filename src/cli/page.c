@@ -151,8 +151,7 @@ static void put_tables(FILE *out, const struct brio_outcome *o)
 
 static void put_claims(FILE *out, const struct brio_outcome *o)
 {
-    static const char *const marks[] = {"yes", "no", "unknown"};
-    static const char *const words[] = {"agrees", "does not agree here", "not measured"};
+    static const char *const marks[BRIO_VERDICTS] = {"yes", "no", "unknown", "unknown"};
     if (!o->what->claim[0].said)
         return;
     fputs("<ul>\n", out);
@@ -161,7 +160,7 @@ static void put_claims(FILE *out, const struct brio_outcome *o)
         enum brio_verdict_word v = brio_judge(o, &o->what->claim[i], why, sizeof why);
         fputs("<li>", out);
         put(out, o->what->claim[i].said);
-        fprintf(out, ": <b class=%s>%s</b>", marks[v], words[v]);
+        fprintf(out, ": <b class=%s>%s</b>", marks[v], brio_verdict_text[v]);
         fputs(*why ? " (" : "", out);
         put(out, why);
         fputs(*why ? ")</li>\n" : "</li>\n", out);
@@ -236,19 +235,20 @@ static void put_environment(FILE *out, const struct brio_outcome *o, size_t n, c
 
 static void put_summary(FILE *out, const struct brio_outcome *o, size_t n)
 {
-    size_t count[3] = {0}, run = 0;
+    size_t count[BRIO_VERDICTS] = {0}, run = 0;
     for (size_t i = 0; i < n; i++) {
         char why[256];
         run += o[i].n > 0;
         for (size_t k = 0; o[i].n > 0 && k < BRIO_CLAIMS && o[i].what->claim[k].said; k++)
             count[brio_judge(&o[i], &o[i].what->claim[k], why, sizeof why)]++;
     }
-    fprintf(
-        out,
-        "<p>%zu experiments were run. Of what the papers say, measurements on this machine "
-        "agree with <b class=yes>%zu</b> sentences and do not with <b class=no>%zu</b>; %zu "
-        "could not be measured.</p>\n",
-        run, count[BRIO_AGREES], count[BRIO_DISAGREES], count[BRIO_NOT_MEASURED]);
+    fprintf(out,
+            "<p>%zu experiments were run. Of what the papers say, measurements on this machine "
+            "agree with <b class=yes>%zu</b> sentences and do not with <b class=no>%zu</b>; "
+            "for %zu "
+            "the difference is within noise, and %zu could not be measured.</p>\n",
+            run, count[BRIO_AGREES], count[BRIO_DISAGREES], count[BRIO_NOISE],
+            count[BRIO_NOT_MEASURED]);
 }
 
 bool brio_page(const char *path, const struct brio_outcome *o, size_t n, const char *mode)
@@ -270,8 +270,10 @@ bool brio_page(const char *path, const struct brio_outcome *o, size_t n, const c
         fputs("<p>gnuplot is not installed: no figures, only tables.</p>\n", out);
     free(gnuplot);
     fputs(
-        "<p class=small>Figures and verdicts take the fastest repetition, as papers 000 and "
-        "004 do; tables show medians. All contenders of a table took turns. The limit is the "
+        "<p class=small>Figures, tables and verdicts take medians; bars in figures reach from "
+        "the slowest to the fastest repetition. Where a t-test on the repetitions cannot tell "
+        "a difference from chance, it is called noise. All contenders of a table took turns. "
+        "The limit is the "
         "same bytes by plain contiguous pwrite and pread from the "
         "same ranks. System calls count reads or writes of all ranks; messages, copies, locks "
         "and alignment are Brio's own counters.</p>\n",

@@ -76,6 +76,19 @@ const char *brio_place_yield(void)
     return find_file("libbrio-yield.so", BRIO_LIBDIR_FROM_BIN);
 }
 
+const char *brio_place_delay(void)
+{
+    return find_file("bench/delay.so", BRIO_LIBEXECDIR_FROM_BIN);
+}
+
+const char *brio_place_space(const char *name)
+{
+    char *file = brio_text("tune/%s", name);
+    const char *found = strchr(name, '/') ? NULL : find_file(file, BRIO_DATADIR_FROM_BIN);
+    free(file);
+    return found;
+}
+
 static enum brio_mpi mpi_of_launcher(const char *launcher)
 {
     char said[4096];

@@ -10,6 +10,7 @@
 #include "cli/bench.h"
 #include "cli/contenders.h"
 #include "cli/results.h"
+#include "cli/study.h"
 
 const char brio_help_reproduce[] =
     "brio reproduce [--quick|--full] [options]\n"
@@ -190,9 +191,15 @@ static bool is_done(const struct brio_outcome *o, const char *command, int ranks
     return false;
 }
 
+/* What was measured, and by which command. */
+struct result {
+    const char *command;
+    const struct brio_words *absent; /* contenders that are not there */
+    char *run;                       /* JSON */
+};
+
 static char *line_of(const struct brio_experiment *e, const struct request *r,
-                     const char *command, const struct brio_bench_request *b,
-                     const struct brio_bench_result *result)
+                     const struct result *result)
 {
     char *text = NULL;
     size_t size = 0;
@@ -202,13 +209,11 @@ static char *line_of(const struct brio_experiment *e, const struct request *r,
     fputs("{\"experiment\": ", out);
     brio_json_put(out, e->id);
     fprintf(out, ", \"mode\": \"%s\", \"command\": ", mode_names[r->mode]);
-    brio_json_put(out, command);
+    brio_json_put(out, result->command);
     fputs(", \"absent\": \"", out);
-    for (size_t i = 0; i < b->choice.absent->n; i++)
-        fprintf(out, "%s%s", i ? ", " : "", b->choice.absent->word[i]);
-    fputs("\", \"run\": ", out);
-    brio_bench_json(out, &b->plan, result);
-    fputs("}\n", out);
+    for (size_t i = 0; i < result->absent->n; i++)
+        fprintf(out, "%s%s", i ? ", " : "", result->absent->word[i]);
+    fprintf(out, "\", \"run\": %s}\n", result->run);
     return fclose(out) == 0 ? text : NULL;
 }
 
@@ -242,8 +247,39 @@ static void show_progress(void *self, const char *text, double part)
             (int)left / 60, (int)left % 60, p->id, text);
 }
 
-static bool run_one(const struct request *r, struct brio_outcome *o, const char *path,
-                    struct progress *p)
+/* Keeps a result, unless there is none. */
+static bool keep_result(const struct request *r, struct brio_outcome *o, const char *path,
+                        const struct result *result)
+{
+    char *line = line_of(o->what, r, result);
+    bool fine = line && keep(path, line);
+    if (fine)
+        add_line(o, 1, line);
+    free(line);
+    free(result->run);
+    return fine;
+}
+
+/* One number of ranks; NULL if it was interrupted or failed, after a message. */
+static char *measure(struct brio_bench_request *b)
+{
+    struct brio_bench_result result;
+    char *text = NULL, *made = brio_bench_place(&b->plan);
+    size_t size = 0;
+    bool fine = made && brio_contenders(&b->choice, &b->plan) &&
+                brio_bench_run(&b->plan, &result) && !result.interrupted;
+    if (made)
+        rmdir(made);
+    free(made);
+    FILE *out = fine ? open_memstream(&text, &size) : NULL;
+    if (!out)
+        return NULL;
+    brio_bench_json(out, &b->plan, &result);
+    return fclose(out) == 0 ? text : NULL;
+}
+
+static bool run_bench(const struct request *r, struct brio_outcome *o, const char *path,
+                      struct progress *p)
 {
     const struct brio_experiment *e = o->what;
     char *options =
@@ -252,7 +288,8 @@ static bool run_one(const struct request *r, struct brio_outcome *o, const char 
     char *command = brio_text("brio bench %s", options);
     struct brio_words w = brio_words_of("bench", options), absent = {0};
     struct brio_bench_request b;
-    if (!brio_bench_parse(&b, (int)w.n, (char **)w.word))
+    bool fine = brio_bench_parse(&b, (int)w.n, (char **)w.word);
+    if (!fine)
         return false;
     b.choice.absent = &absent;
     b.choice.mpi = r->mpi;
@@ -260,34 +297,63 @@ static bool run_one(const struct request *r, struct brio_outcome *o, const char 
     b.plan.progress = show_progress;
     b.plan.self = p;
     double share = e->seconds[r->mode] / (double)b.nranks;
-    for (size_t i = 0; i < b.nranks && !brio_bench_interrupted(); i++) {
-        struct brio_bench_result result;
+    for (size_t i = 0; fine && i < b.nranks && !brio_bench_interrupted(); i++) {
         p->here = share;
         b.plan.ranks = b.ranks[i];
         b.plan.file = NULL;
         absent.n = 0;
         if (is_done(o, command, b.ranks[i])) {
-            p->done += share;
             p->skipped += share;
-            continue;
-        }
-        char *made = brio_bench_place(&b.plan);
-        bool fine = made && brio_contenders(&b.choice, &b.plan) &&
-                    brio_bench_run(&b.plan, &result) && !result.interrupted;
-        if (made)
-            rmdir(made);
-        if (fine) {
-            char *line = line_of(e, r, command, &b, &result);
-            if (!line || !keep(path, line))
-                return false;
-            add_line(o, 1, line);
-            free(line);
+        } else {
+            const struct result result = {
+                .command = command, .absent = &absent, .run = measure(&b)};
+            fine = !result.run || keep_result(r, o, path, &result);
         }
         p->done += share;
     }
     free(command);
     free(options);
-    return true;
+    return fine;
+}
+
+static bool run_study(const struct request *r, struct brio_outcome *o, const char *path,
+                      struct progress *p)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *journal = brio_text("%s/%s-%s.journal", r->out, o->what->id, mode_names[r->mode]);
+    const struct brio_study study = {.what = o->what,
+                                     .options =
+                                         r->mode == QUICK ? o->what->quick : o->what->full,
+                                     .journal = journal,
+                                     .dir = r->dir        ? r->dir
+                                            : tmp && *tmp ? tmp
+                                                          : "/tmp",
+                                     .mpi = brio_contenders_mpi(r->mpi),
+                                     .progress = show_progress,
+                                     .self = p};
+    char *command = brio_study_command(&study), *text = NULL;
+    const struct brio_words none = {0};
+    size_t size = 0;
+    p->here = o->what->seconds[r->mode];
+    bool fine = true;
+    if (o->n > 0 && is_done(o, command,
+                            (int)brio_json_number(brio_json_get(
+                                brio_json_get(o->line[o->n - 1], "run"), "ranks")))) {
+        p->skipped += p->here;
+    } else {
+        if (r->again)
+            unlink(journal);
+        FILE *out = open_memstream(&text, &size);
+        bool found = out && brio_study_run(&study, out);
+        if (out && fclose(out) == 0 && found) {
+            const struct result result = {.command = command, .absent = &none, .run = text};
+            fine = keep_result(r, o, path, &result);
+        }
+    }
+    p->done += p->here;
+    free(command);
+    free(journal);
+    return fine;
 }
 
 static int run_all(const struct request *r, struct brio_outcome *o, size_t n, const char *path)
@@ -299,7 +365,7 @@ static int run_all(const struct request *r, struct brio_outcome *o, size_t n, co
         p.id = o[i].what->id;
         if (!p.terminal)
             fprintf(stderr, "%s (%zu of %zu, %.0f s)\n", p.id, i + 1, n, now() - p.began);
-        if (!run_one(r, &o[i], path, &p))
+        if (!(o[i].what->space ? run_study : run_bench)(r, &o[i], path, &p))
             return 1;
     }
     if (p.terminal)
@@ -310,13 +376,12 @@ static int run_all(const struct request *r, struct brio_outcome *o, size_t n, co
 /* What the page says, in short. */
 static void summarise(const struct brio_outcome *o, size_t n)
 {
-    static const char *const words[] = {"agrees", "does not agree", "not measured"};
     for (size_t i = 0; i < n; i++) {
         printf("%-9s %s\n", o[i].what->id, o[i].what->title);
         for (size_t k = 0; o[i].n > 0 && k < BRIO_CLAIMS && o[i].what->claim[k].said; k++) {
             char why[256];
             enum brio_verdict_word v = brio_judge(&o[i], &o[i].what->claim[k], why, sizeof why);
-            printf("          %-14s %s%s%s%s\n", words[v], o[i].what->claim[k].said,
+            printf("          %-19s %s%s%s%s\n", brio_verdict_text[v], o[i].what->claim[k].said,
                    *why ? " (" : "", why, *why ? ")" : "");
         }
         if (o[i].n == 0)

@@ -1,5 +1,5 @@
-/* The results of an experiment, as `brio reproduce` keeps them: gathered into curves, and
- * judged by what the paper said. */
+/* The results of an experiment, as `brio reproduce` keeps them: gathered into curves
+ * (results.c), and judged by what the paper said (judge.c). */
 #ifndef BRIO_CLI_RESULTS_H
 #define BRIO_CLI_RESULTS_H
 
@@ -13,9 +13,17 @@ struct brio_outcome {
     size_t n;
 };
 
+/* The median of the repetitions, their extremes, and how sure it is: the variance of its
+ * logarithm, by so many degrees of freedom (0: nothing is known of that). */
+struct brio_point {
+    double x, y, low, high;
+    double variance;
+    size_t freedom;
+};
+
 struct brio_curve {
     char *label;
-    double *x, *y;
+    struct brio_point *point;
     size_t n;
 };
 
@@ -29,13 +37,26 @@ struct brio_curves {
 struct brio_curves brio_curves_of(const struct brio_outcome *o, const char *dir);
 void brio_curves_free(struct brio_curves *c);
 
+/* For showing: of many contenders with one point each, the fastest and the automatic choice.
+ * Returns how many there were. */
+size_t brio_curves_trim(struct brio_curves *c);
+
+/* What the repetitions of one contender in one case say: MB/s. False if there are none. */
+bool brio_point_of(const struct brio_json *of_case, const struct brio_json *seconds,
+                   struct brio_point *out);
+
 enum brio_verdict_word {
     BRIO_AGREES,
     BRIO_DISAGREES,
-    BRIO_NOT_MEASURED
+    BRIO_NOISE, /* the repetitions differ too much to tell */
+    BRIO_NOT_MEASURED,
+    BRIO_VERDICTS
 };
 
-/* Judges a claim; `said` gets the number that decided it. */
+/* In words. */
+extern const char *const brio_verdict_text[BRIO_VERDICTS];
+
+/* Judges a claim by the medians and their spread; `said` gets the number that decided it. */
 enum brio_verdict_word brio_judge(const struct brio_outcome *o, const struct brio_claim *claim,
                                   char *said, size_t size);
 

@@ -16,7 +16,10 @@ const char brio_help_tune[] =
     "\n"
     "Runs an MPI program (as `brio run' does) with all combinations of the settings that the\n"
     "file SPACE lists, and writes the best into the profile that Brio then uses for this\n"
-    "program by itself. A line of SPACE is a setting, its values, and when it matters:\n"
+    "program by itself. SPACE may be the name of a shipped one: otpo.tune is paper 004's, "
+    "with\n"
+    "65 combinations, otpo-8.tune the same for eight ranks. A line of SPACE is a setting, its "
+    "values, and when it matters:\n"
     "\n"
     "  fcoll          = static, dynamic, two_phase, individual\n"
     "  cb_nodes       = 5..40 times 2          when fcoll != individual\n"
@@ -78,7 +81,10 @@ static bool load_space(struct brio_tune *t)
 {
     char why[BRIO_SPACE_WHY];
     int *some = NULL;
+    const char *shipped = brio_place_space(t->space_path);
     char *text = read_file(t->space_path);
+    if (!text && errno == ENOENT && shipped)
+        text = read_file(shipped);
     if (!text) {
         brio_say("tune: cannot read %s: %s", t->space_path, strerror(errno));
         return false;
