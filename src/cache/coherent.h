@@ -82,10 +82,6 @@ BRIO_ERR brio_coherent_clean(struct brio_coherent *c, struct brio_held_frame f);
 /* The crew's knowledge of the file's length only grows between two flushes. */
 void brio_coherent_grow(struct brio_coherent *c, brio_off size);
 
-/* Collective over the crew, while nobody accesses the file: all that is dirty in the frames
- * of the crew goes to the file, neighbours together. */
-BRIO_ERR brio_coherent_write_back(struct brio_coherent *c);
-
 /* ---- Locks and messages: coherent_lock.c ------------------------------------------------ */
 
 /* `box` is for messages; NULL if there are no other crews. A wish that waits fails only if
@@ -119,6 +115,12 @@ void brio_coherent_tick(void *self);
 enum {
     BRIO_FAR_ROOM = BRIO_FAR_MOST + 1024 /* of a box */
 };
+
+/* ---- Writing back: coherent_flush.c ----------------------------------------------------- */
+
+/* Collective, while nobody accesses the file: all that is dirty goes to the file, neighbours
+ * together. It counts as dirty still: if all ranks succeeded, all frames can be cleared. */
+BRIO_ERR brio_coherent_write_back(struct brio_coherent *c);
 
 /* ---- Accesses: coherent_access.c -------------------------------------------------------- */
 

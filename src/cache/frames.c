@@ -28,7 +28,7 @@ bool brio_frames_take(struct brio_frames *f, brio_off page, uint64_t now, uint32
     }
     struct brio_cached *frame = brio_cached_at(f, i);
     frame->page = page;
-    frame->whole = false;
+    frame->whole = frame->away = false;
     brio_dirty_init(&frame->dirty, BRIO_CACHED_RUNS);
     atomic_store(&frame->used, now);
     f->ntaken++;

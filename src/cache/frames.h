@@ -15,6 +15,7 @@ struct brio_cached {
     _Atomic uint64_t used; /* the clock when it was last used; 0: the frame is free */
     brio_off page;
     bool whole;              /* all bytes are those of the file; else the dirty ones alone */
+    bool away;               /* in the flush under way another crew's rank writes it */
     struct brio_dirty dirty; /* last: its runs are behind it */
 };
 

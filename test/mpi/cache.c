@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "brio/brio.h"
 #include "calls.h"
 #include "expect.h"
 
@@ -131,7 +132,10 @@ static void write_pieces(struct scene *s, int64_t round)
         if (who == test_rank) {
             for (int64_t i = 0; i < len; i++)
                 buf[i] = content(round, off + i);
-            OK(MPI_File_write_at(s->fh, off, buf, (int)len, MPI_BYTE, MPI_STATUS_IGNORE));
+            MPI_Status st;
+            const struct call c = {off % 2 ? AT : IAT, off, buf, (int)len, MPI_BYTE, off % 3 > 0};
+            OK(call_write(s->fh, &c, &st));
+            CHECK(status_bytes(&st) == len, "%lld bytes", (long long)status_bytes(&st));
             /* A rank sees its own writes at once, whatever the others do. */
             unsigned char got = 0;
             OK(MPI_File_read_at(s->fh, off + len - 1, &got, 1, MPI_BYTE, MPI_STATUS_IGNORE));
@@ -214,6 +218,17 @@ static void check_disk(void)
         close(fd);
 }
 
+/* On disk: `len` bytes from `off` on. */
+static void expect_bytes(int64_t off, int len, unsigned char want)
+{
+    unsigned char buf[PAGE];
+    int fd = open(test_file(), O_RDONLY), same = pread(fd, buf, (size_t)len, off) == len;
+    for (int i = 0; i < len && same; i++)
+        same = buf[i] == want;
+    CHECK(same, "%d bytes at %lld are not all %d", len, (long long)off, want);
+    close(fd);
+}
+
 static void one_round(struct scene *s, int64_t round)
 {
     switch (test_below(8)) {
@@ -275,6 +290,54 @@ static void mixes(void)
     on_nodes("1m", mix);
     if (test_failed)
         fprintf(stderr, "seed %llu\n", seed);
+}
+
+/* ---- Two phases ----------------------------------------------------------------------------
+ */
+
+static long long write_calls(struct scene *s)
+{
+    long long mine = -1, all = 0;
+    OK(brio_counter(s->fh, "write.calls", &mine));
+    MPI_Allreduce(&mine, &all, 1, MPI_LONG_LONG, MPI_SUM, s->comm);
+    return all;
+}
+
+/* Pages of all ranks in turn, one piece of the file: they leave together, wherever they are.
+ * A second piece far behind them has a gap, which is not written. */
+static void neighbours(struct scene *s)
+{
+    enum {
+        PAGES = 200
+    };
+    unsigned char buf[PAGE], want = 'z';
+    memset(buf, 'a' + test_rank, sizeof buf);
+    if (test_rank == 0)
+        OK(MPI_File_write_at(s->fh, 2 * PAGES * PAGE + 7, &want, 1, MPI_BYTE,
+                             MPI_STATUS_IGNORE));
+    OK(MPI_File_sync(s->fh));
+    long long before = write_calls(s);
+    for (int p = test_rank; p < PAGES; p += test_nranks) {
+        OK(MPI_File_write_at(s->fh, p * PAGE, buf, PAGE, MPI_BYTE, MPI_STATUS_IGNORE));
+        OK(MPI_File_write_at(s->fh, (2 * PAGES + p) * PAGE + 8, buf, PAGE - 8, MPI_BYTE,
+                             MPI_STATUS_IGNORE));
+    }
+    OK(MPI_File_sync(s->fh));
+    long long calls = write_calls(s) - before;
+    CHECK(calls <= PAGES + test_nranks, "%d pages and as many runs in %lld calls", PAGES,
+          calls);
+    for (int p = 0; p < PAGES; p++) {
+        expect_bytes(p * PAGE, PAGE, (unsigned char)('a' + p % test_nranks));
+        expect_bytes((2 * PAGES + p) * PAGE + 8, PAGE - 8,
+                     (unsigned char)('a' + p % test_nranks));
+    }
+    expect_bytes(2 * PAGES * PAGE + 7, 1, want);
+    MPI_Barrier(s->comm);
+}
+
+static void neighbours_leave_together(void)
+{
+    on_nodes("1m", neighbours);
 }
 
 /* ---- One page for all ---------------------------------------------------------------------
@@ -439,6 +502,7 @@ static void full_file(void)
 }
 
 static const struct test_case cases[] = {TEST(mixes),
+                                         TEST(neighbours_leave_together),
                                          TEST(one_page_for_all),
                                          TEST(busy_ranks),
                                          TEST(idle_costs_nothing),
