@@ -31,8 +31,10 @@ foreach(mpi IN LISTS BRIO_MPIS)
                         ${BRIO_HDF5_${mpi}_LINK_LIBRARIES} ${CMAKE_DL_LIBS} m)
 
   # Programs with scripts of their own.
+  set(cache_too bench/boxes.c)
   foreach(program demo cache ceph indep)
-    add_executable(bench-${program}-${mpi} bench/${program}/${program}.c)
+    add_executable(bench-${program}-${mpi} bench/${program}/${program}.c ${${program}_too})
+    target_include_directories(bench-${program}-${mpi} PRIVATE bench)
     set_target_properties(bench-${program}-${mpi} PROPERTIES OUTPUT_NAME "${program}-${mpi}"
                           RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
     target_link_libraries(bench-${program}-${mpi} PRIVATE brio_options brio_mpi_${mpi} m)

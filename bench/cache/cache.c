@@ -11,12 +11,35 @@
  *          reads:BYTES:COUNT   COUNT reads of BYTES by each rank, anywhere in the first 4 MiB
  * WAY: coll, or the name of a cache for independent access.
  * Prints for each way: "ranks N PATTERN WAY: S s, MB MB/s, R of the first". */
-#include "grid.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
 
 enum {
     WAYS = 6,
+    REPS = 101,      /* at most */
     REGION = 4 << 20 /* that is read */
 };
+
+int rank, nranks;
+
+void fail(const char *what)
+{
+    fprintf(stderr, "cache: rank %d: %s failed\n", rank, what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
+void must(int rc, const char *what)
+{
+    if (rc != MPI_SUCCESS)
+        fail(what);
+}
 
 struct work {
     const char *path;
@@ -29,9 +52,51 @@ struct work {
     char *data[4];
 };
 
+/* ---- Time -------------------------------------------------------------------------------- */
+
+/* The machine's clock; MPI_Wtime may count from another moment on each rank. */
+double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double begin(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    return now();
+}
+
+/* Seconds from when the first rank began until the last is done: with more ranks than cores
+ * they do not begin together. */
+static double since(double start)
+{
+    double mine[2] = {-start, now()}, all[2];
+    MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return all[1] + all[0];
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *t, int n)
+{
+    qsort(t, (size_t)n, sizeof *t, by_size);
+    return n % 2 ? t[n / 2] : (t[n / 2 - 1] + t[n / 2]) / 2;
+}
+
 static void hint(MPI_Info info, const char *key, const char *value)
 {
     must(MPI_Info_set(info, key, value), "info");
+}
+
+static long long bytes_of(const struct boxes *b)
+{
+    return boxes_elements(b) * b->elem;
 }
 
 /* ---- What is written ----------------------------------------------------------------------
@@ -46,6 +111,7 @@ static void set_blocks(struct work *w, long size, long count)
     b->elem = (int)size;
     b->n = 1;
     b->box[0] = (struct box){{0, 0, rank}, {1, (int)count, 1}};
+    boxes_done(b);
     w->narrays = w->checkpoints = 1;
 }
 
@@ -66,6 +132,7 @@ static void set_s3d(struct work *w, int side, int checkpoints)
             b->box[b->n++] =
                 (struct box){{c * grid[0] * side + at[0] * side, at[1] * side, at[2] * side},
                              {side, side, side}};
+        boxes_done(b);
     }
     w->narrays = 4;
     w->checkpoints = checkpoints;
@@ -83,7 +150,7 @@ static void set_up(struct work *w, const char *pattern)
     if (strcmp(name, "blocks") == 0 && a % 8 == 0) {
         set_blocks(w, a, b);
     } else if (strcmp(name, "btio") == 0) {
-        bt_boxes(&w->part[0], (int)a, 0);
+        boxes_bt(&w->part[0], (int)a, false);
         w->narrays = 1;
         w->checkpoints = (int)b;
     } else if (strcmp(name, "s3d") == 0) {
@@ -94,7 +161,7 @@ static void set_up(struct work *w, const char *pattern)
         fail("reading the pattern");
     }
     for (int i = 0; i < w->narrays; i++) {
-        w->data[i] = malloc((size_t)boxes_bytes(&w->part[i]) + 8);
+        w->data[i] = malloc((size_t)bytes_of(&w->part[i]) + 8);
         if (!w->data[i])
             fail("malloc");
     }
@@ -110,29 +177,47 @@ static long long array_base(const struct work *w, int checkpoint, int array)
     return checkpoint * all + base;
 }
 
+/* Fills the data of an array with words that say where in the first checkpoint they belong, or
+ * counts those that are not so. */
+static long long visit_words(const struct work *w, int array, bool fill)
+{
+    const struct boxes *b = &w->part[array];
+    uint64_t *word = (uint64_t *)(void *)w->data[array];
+    long long bad = 0;
+    for (long long i = 0, len; i < b->rows[b->n]; i++) {
+        uint64_t at = (uint64_t)(array_base(w, 0, array) + boxes_row(b, i, &len)) / 8;
+        for (long long k = 0; k < len / 8; k++, word++) {
+            uint64_t want = (at + (uint64_t)k) * 0x9e3779b97f4a7c15u;
+            if (fill)
+                *word = want;
+            bad += *word != want;
+        }
+    }
+    return bad;
+}
+
 /* ---- The ways -----------------------------------------------------------------------------
  */
 
 /* One call for each row of each box. */
 static void write_rows(MPI_File fh, const struct boxes *b, long long base, const char *data)
 {
-    for (int i = 0; i < b->n; i++) {
-        const struct box *x = &b->box[i];
-        int bytes = x->len[2] * b->elem;
-        for (int j = 0; j < x->len[0] * x->len[1]; j++, data += bytes) {
-            long long row =
-                (long long)(x->lo[0] + j / x->len[1]) * b->dim[1] + x->lo[1] + j % x->len[1];
-            MPI_Offset at = base + (row * b->dim[2] + x->lo[2]) * b->elem;
-            must(MPI_File_write_at(fh, at, data, bytes, MPI_BYTE, MPI_STATUS_IGNORE), "write");
-        }
+    for (long long i = 0, len; i < b->rows[b->n]; i++, data += len) {
+        MPI_Offset at = base + boxes_row(b, i, &len);
+        must(MPI_File_write_at(fh, at, data, (int)len, MPI_BYTE, MPI_STATUS_IGNORE), "write");
     }
 }
 
 static void write_collectively(MPI_File fh, const struct boxes *b, long long base,
                                const char *data, MPI_Datatype type)
 {
-    must(MPI_File_set_view(fh, base, MPI_DOUBLE, type, "native", MPI_INFO_NULL), "set_view");
-    write_at_all(fh, data, (int)(boxes_bytes(b) / 8), MPI_DOUBLE);
+    MPI_Status status;
+    int count = (int)bytes_of(b), got;
+    must(MPI_File_set_view(fh, base, MPI_BYTE, type, "native", MPI_INFO_NULL), "set_view");
+    must(MPI_File_write_at_all(fh, 0, data, count, MPI_BYTE, &status), "collective access");
+    MPI_Get_count(&status, MPI_BYTE, &got);
+    if (got != count)
+        fail("the count");
 }
 
 static void write_all(const struct work *w, MPI_File fh, int coll)
@@ -200,18 +285,12 @@ static void check(const struct work *w)
         const struct boxes *b = &w->part[i];
         long long base = array_base(w, w->checkpoints - 1, i);
         char *at = w->data[i];
-        for (int k = 0; k < b->n; k++) {
-            const struct box *x = &b->box[k];
-            size_t bytes = (size_t)(x->len[2] * b->elem);
-            for (int j = 0; j < x->len[0] * x->len[1]; j++, at += bytes) {
-                long long row = (long long)(x->lo[0] + j / x->len[1]) * b->dim[1] + x->lo[1] +
-                                j % x->len[1];
-                off_t off = (off_t)(base + (row * b->dim[2] + x->lo[2]) * b->elem);
-                if (pread(fd, at, bytes, off) != (ssize_t)bytes)
-                    fail("reading back");
-            }
+        for (long long j = 0, len; j < b->rows[b->n]; j++, at += len) {
+            off_t off = (off_t)(base + boxes_row(b, j, &len));
+            if (pread(fd, at, (size_t)len, off) != len)
+                fail("reading back");
         }
-        if (boxes_words(b, array_base(w, 0, i), (uint64_t *)(void *)w->data[i], 1) != 0)
+        if (visit_words(w, i, false) != 0)
             fail("the data");
     }
     close(fd);
@@ -241,7 +320,7 @@ static double count_mb(const struct work *w)
 {
     long long mine = 0, all = 0;
     for (int i = 0; i < w->narrays; i++)
-        mine += boxes_bytes(&w->part[i]) * w->checkpoints;
+        mine += bytes_of(&w->part[i]) * w->checkpoints;
     if (w->reads)
         mine = (long long)w->size * w->count;
     MPI_Allreduce(&mine, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
@@ -251,10 +330,12 @@ static double count_mb(const struct work *w)
 int main(int argc, char **argv)
 {
     static struct work w;
-    static double t[WAYS][BENCH_REPS];
+    static double t[WAYS][REPS];
     char *way[WAYS], *more = NULL;
     int nways = 0;
-    bench_start(&argc, &argv, "cache");
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nranks);
     if (argc != 5) {
         if (rank == 0)
             fprintf(stderr, "usage: cache FILE PATTERN REPS WAY[,WAY...]\n");
@@ -263,7 +344,9 @@ int main(int argc, char **argv)
     }
     w.path = argv[1];
     set_up(&w, argv[2]);
-    int reps = (int)bench_number(argc, argv, 3, 3, 1, BENCH_REPS);
+    int reps = atoi(argv[3]);
+    if (reps < 1 || reps > REPS)
+        fail("reading the number of repetitions");
     for (char *at = strtok_r(argv[4], ",", &more); at && nways < WAYS;
          at = strtok_r(NULL, ",", &more))
         way[nways++] = at;
@@ -271,7 +354,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < nways; i++) {
             make_file(&w);
             for (int a = 0; a < w.narrays; a++)
-                boxes_words(&w.part[a], array_base(&w, 0, a), (uint64_t *)(void *)w.data[a], 0);
+                visit_words(&w, a, true);
             t[i][rep] = run(&w, way[i]);
             if (rep == 0)
                 check(&w);

@@ -103,8 +103,8 @@ static void tell(const struct brio_lane *lane, char *out, size_t size)
 const struct brio_cache brio_cache_auto = {
     .base = {.name = "auto",
              .about = "writes behind where the file's own small writes turn out to be costly",
-             .hints = brio_behind_hints,
-             .conf_size = sizeof(struct brio_behind_conf),
+             .hints = brio_cache_hints,
+             .conf_size = sizeof(struct brio_cache_conf),
              .query = query},
     .atomic = brio_cache_plain_atomic,
     .open = open_auto,

@@ -26,32 +26,6 @@ enum {
     MAX_PUTS = 64 /* before others get their turn at a page */
 };
 
-const struct brio_hint brio_behind_hints[] = {
-    {.name = "cache_page",
-     .kind = BRIO_HINT_BYTES,
-     .offset = offsetof(struct brio_behind_conf, page),
-     .def = "0",
-     .max = 1 << 30,
-     .same = true,
-     .help = "Bytes of a page of the cache; 0: the file's stripe, or blocks of about 1 MiB."},
-    {.name = "cache_size",
-     .kind = BRIO_HINT_BYTES,
-     .offset = offsetof(struct brio_behind_conf, size),
-     .def = "32m",
-     .min = 4096,
-     .max = (brio_off)1 << 40,
-     .same = true,
-     .help = "Bytes of pages that the cache may hold for each process and file."},
-    {.name = "cache_send",
-     .kind = BRIO_HINT_BYTES,
-     .offset = offsetof(struct brio_behind_conf, send),
-     .def = "64k",
-     .min = 4096,
-     .max = 64 << 20,
-     .same = true,
-     .help = "Bytes gathered for a rank of another node before write-behind sends them."},
-    {0}};
-
 struct behind {
     struct brio_lane below;
     const struct brio_team *team;
@@ -438,7 +412,7 @@ static void free_behind(struct behind *b)
 }
 
 static BRIO_ERR new_behind(const struct brio_cache_env *env, const struct brio_lane *below,
-                           const struct brio_behind_conf *conf, struct behind **out)
+                           const struct brio_cache_conf *conf, struct behind **out)
 {
     struct behind *b;
     enum brio_err err = brio_calloc(1, sizeof *b, (void **)&b);
@@ -464,7 +438,7 @@ static BRIO_ERR new_behind(const struct brio_cache_env *env, const struct brio_l
 }
 
 /* Collective. */
-static BRIO_ERR join_ranks(struct behind *b, const struct brio_behind_conf *conf)
+static BRIO_ERR join_ranks(struct behind *b, const struct brio_cache_conf *conf)
 {
     const struct brio_pages_env pages = {.crew = b->crew,
                                          .below = b->below,
@@ -482,7 +456,7 @@ static BRIO_ERR join_ranks(struct behind *b, const struct brio_behind_conf *conf
 }
 
 BRIO_ERR brio_behind_open(const struct brio_cache_env *env, const struct brio_lane *below,
-                          const struct brio_behind_conf *conf, const char *pays,
+                          const struct brio_cache_conf *conf, const char *pays,
                           struct brio_lane *out)
 {
     struct behind *b = NULL;

@@ -12,20 +12,13 @@
 
 #include "cache/cache.h"
 
-/* The settings of both modules. */
-struct brio_behind_conf {
-    brio_off page, size, send;
-};
-
-extern const struct brio_hint brio_behind_hints[];
-
 /* What must be so for a file to be written behind; the answer of a query. */
 int brio_behind_query(const struct brio_facts *facts, int priority);
 
 /* Collective. If some rank says in words why it `pays`, all keep back from the beginning; if
  * that is NULL on all, they watch. */
 BRIO_ERR brio_behind_open(const struct brio_cache_env *env, const struct brio_lane *below,
-                          const struct brio_behind_conf *conf, const char *pays,
+                          const struct brio_cache_conf *conf, const char *pays,
                           struct brio_lane *out);
 
 /* The slots of a cache, for lanes of this stage. */

@@ -50,6 +50,13 @@ struct brio_cache {
     void (*tell)(const struct brio_lane *lane, char *out, size_t size);
 };
 
+/* The settings of the caches that Brio comes with. */
+struct brio_cache_conf {
+    brio_off page, size, send;
+};
+
+extern const struct brio_hint brio_cache_hints[];
+
 /* For slots that a module has nothing to do in: src/cache/plain.c. */
 bool brio_cache_plain_atomic(const struct brio_lane *lane, bool on);
 BRIO_ERR brio_cache_plain_size(const struct brio_lane *lane, brio_off *size);

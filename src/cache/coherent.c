@@ -19,29 +19,6 @@ enum {
     PAGE_MOST = 64 << 20 /* places in a page are 32 bits wide */
 };
 
-struct conf {
-    brio_off page, size;
-};
-
-static const struct brio_hint hints[] = {
-    {.name = "cache_page",
-     .kind = BRIO_HINT_BYTES,
-     .offset = offsetof(struct conf, page),
-     .def = "0",
-     .max = 1 << 30,
-     .same = true,
-     .help = "Bytes of a page of the cache; 0: the file's stripe, or blocks of about 1 MiB."},
-    {.name = "cache_size",
-     .kind = BRIO_HINT_BYTES,
-     .offset = offsetof(struct conf, size),
-     .def = "32m",
-     .min = 4096,
-     .max = (brio_off)1 << 40,
-     .same = true,
-     .help = "Bytes of pages that the cache may hold for each process and file."},
-    {.name = NULL},
-};
-
 static int query(const struct brio_facts *facts, const void *conf)
 {
     (void)conf;
@@ -70,7 +47,7 @@ static uint32_t count_waiters(const struct brio_coherent *c)
 }
 
 /* What one rank can do alone. */
-static BRIO_ERR make(const struct brio_cache_env *env, const struct conf *conf,
+static BRIO_ERR make(const struct brio_cache_env *env, const struct brio_cache_conf *conf,
                      struct brio_coherent *c)
 {
     brio_off block = brio_max(env->block_size, 512);
@@ -79,6 +56,7 @@ static BRIO_ERR make(const struct brio_cache_env *env, const struct conf *conf,
         c->page = brio_max(WISH / block * block, block);
     c->page = brio_min(c->page, PAGE_MOST);
     c->bound = conf->size;
+    c->far_most = (uint32_t)conf->send;
     c->nframes = (uint32_t)brio_min(brio_max(conf->size / c->page, 1), 1 << 24);
     c->at_directory = align(sizeof(struct brio_bay));
     c->at_frames =
@@ -122,7 +100,7 @@ static BRIO_ERR share(struct brio_coherent *c)
         return err;
     const struct brio_courier_env env = {.team = c->team,
                                          .crew = crew,
-                                         .room = BRIO_FAR_ROOM,
+                                         .room = brio_coherent_far_room(c),
                                          .nboxes = BOXES,
                                          .handle = brio_coherent_handle,
                                          .tick = brio_coherent_tick,
@@ -244,16 +222,22 @@ static bool set_atomic(const struct brio_lane *lane, bool on)
 static void tell(const struct brio_lane *lane, char *out, size_t size)
 {
     const struct brio_coherent *c = lane->self;
-    snprintf(out, size, "pages of %lld bytes are cached, up to %lld bytes by each rank%s",
-             (long long)c->page, (long long)c->nframes * c->page,
-             c->courier ? "; other nodes are asked by messages" : "");
+    uint64_t asked = atomic_load(&c->asked), found = atomic_load(&c->found);
+    int n =
+        snprintf(out, size, "pages of %lld bytes are cached, up to %lld bytes by each rank%s",
+                 (long long)c->page, (long long)c->nframes * c->page,
+                 c->courier ? "; other nodes are asked by messages" : "");
+    if (asked > 0 && n > 0 && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n,
+                 "; rank %d found %.1f %% of %llu pieces in the cache", c->team->rank,
+                 100 * (double)found / (double)asked, (unsigned long long)asked);
 }
 
 const struct brio_cache brio_cache_coherent = {
     .base = {.name = "coherent",
              .about = "pages in the memory of all ranks, read and written by any of them",
-             .hints = hints,
-             .conf_size = sizeof(struct conf),
+             .hints = brio_cache_hints,
+             .conf_size = sizeof(struct brio_cache_conf),
              .query = query},
     .atomic = set_atomic,
     .open = open_coherent,

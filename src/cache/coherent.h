@@ -30,9 +30,11 @@ struct brio_coherent {
     uint32_t nframes; /* of each rank */
     size_t at_directory, at_frames, at_bytes, pitch; /* in a bay, and of bays */
     int *member_of;                                  /* by rank; -1: in another crew */
+    uint32_t far_most;                               /* bytes of a page in one letter */
     _Atomic bool atomic;
-    struct brio_courier *courier; /* to other crews; NULL if there are none */
-    pthread_mutex_t frames_lock;  /* of this rank's frames being given and taken */
+    _Atomic uint64_t asked, found; /* pieces of pages that this rank wanted; cached by any */
+    struct brio_courier *courier;  /* to other crews; NULL if there are none */
+    pthread_mutex_t frames_lock;   /* of this rank's frames being given and taken */
     pthread_mutex_t wait_lock;
     struct brio_letter *waiting; /* for locks of this rank's pages; with wait_lock */
 };
@@ -92,12 +94,9 @@ BRIO_ERR brio_coherent_lock(struct brio_coherent *c, struct brio_box *box,
 BRIO_ERR brio_coherent_unlock(struct brio_coherent *c, struct brio_box *box, brio_off page,
                               const struct brio_grant *grant);
 
-/* Bytes of a page that is in another crew, at most as many as a box holds, at
+/* Bytes of a page that is in another crew, at most c->far_most, at
  * brio_coherent_far_bytes(box). The page's lock is held; *grant tells afterwards whether it is
  * ready. */
-enum {
-    BRIO_FAR_MOST = 1 << 16
-};
 struct brio_part {
     brio_off page;
     uint32_t lo, len;
@@ -112,9 +111,7 @@ BRIO_ERR brio_coherent_size(struct brio_coherent *c, struct brio_box *box, brio_
 /* What other crews ask: handlers of the courier. */
 void brio_coherent_handle(void *self, struct brio_letter *letter);
 void brio_coherent_tick(void *self);
-enum {
-    BRIO_FAR_ROOM = BRIO_FAR_MOST + 1024 /* of a box */
-};
+size_t brio_coherent_far_room(const struct brio_coherent *c); /* of a box */
 
 /* ---- Writing back: coherent_flush.c ----------------------------------------------------- */
 

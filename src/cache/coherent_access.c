@@ -392,7 +392,7 @@ static BRIO_ERR move_far(struct access *a, struct held *h, const struct piece *p
     char *bytes = brio_coherent_far_bytes(a->box);
     bool reads = a->io->dir == BRIO_READ;
     while (*moved < p->len && !a->over) {
-        uint32_t n = p->len - *moved < BRIO_FAR_MOST ? p->len - *moved : BRIO_FAR_MOST;
+        uint32_t n = p->len - *moved < a->c->far_most ? p->len - *moved : a->c->far_most;
         uint32_t lo = p->lo + *moved;
         brio_off off = p->page * a->c->page + lo;
         const struct brio_part part = {.page = p->page, .lo = lo, .len = n};
@@ -425,6 +425,8 @@ static BRIO_ERR move_piece(struct access *a, const struct piece *p, struct memor
     if (err || a->over)
         return err;
     bool fresh = h->grant.owner < 0 && !a->past;
+    atomic_fetch_add_explicit(&c->asked, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->found, h->grant.owner >= 0, memory_order_relaxed);
     if (fresh)
         settle_page(a, h);
     if (h->grant.owner < 0) {

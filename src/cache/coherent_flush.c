@@ -252,7 +252,7 @@ static BRIO_ERR gather(struct pen *pen, const struct run *run)
         if (err)
             break;
         n = run->len - at;
-        n = n < BRIO_FAR_MOST ? n : BRIO_FAR_MOST;
+        n = n < pen->c->far_most ? n : pen->c->far_most;
         n = n < TOGETHER - pen->used ? n : (uint32_t)(TOGETHER - pen->used);
         if (pen->used == 0)
             pen->off = run->off + at;

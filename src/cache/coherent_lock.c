@@ -29,7 +29,11 @@ struct words {
     char text[BRIO_ERR_TEXT];
     char bytes[]; /* of the page */
 };
-_Static_assert(sizeof(struct words) + BRIO_FAR_MOST <= BRIO_FAR_ROOM, "words too long");
+
+size_t brio_coherent_far_room(const struct brio_coherent *c)
+{
+    return sizeof(struct words) + c->far_most;
+}
 
 char *brio_coherent_far_bytes(struct brio_box *box)
 {

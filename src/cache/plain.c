@@ -1,7 +1,36 @@
-/* What a cache does that holds nothing back: nothing. */
+/* What caches have in common: their settings, and what one does that holds nothing back:
+ * nothing. */
 #include <stdio.h>
 
 #include "cache/cache.h"
+#include "mod/hint.h"
+
+const struct brio_hint brio_cache_hints[] = {
+    {.name = "cache_page",
+     .kind = BRIO_HINT_BYTES,
+     .offset = offsetof(struct brio_cache_conf, page),
+     .def = "0",
+     .max = 1 << 30,
+     .same = true,
+     .help = "Bytes of a page of the cache; 0: the file's stripe, or about 1 MiB, and 64 KiB "
+             "with coherent."},
+    {.name = "cache_size",
+     .kind = BRIO_HINT_BYTES,
+     .offset = offsetof(struct brio_cache_conf, size),
+     .def = "32m",
+     .min = 4096,
+     .max = (brio_off)1 << 40,
+     .same = true,
+     .help = "Bytes of pages that the cache may hold for each process and file."},
+    {.name = "cache_send",
+     .kind = BRIO_HINT_BYTES,
+     .offset = offsetof(struct brio_cache_conf, send),
+     .def = "64k",
+     .min = 4096,
+     .max = 64 << 20,
+     .same = true,
+     .help = "Bytes that one message to a rank of another node carries."},
+    {0}};
 
 bool brio_cache_plain_atomic(const struct brio_lane *lane, bool on)
 {

@@ -23,8 +23,8 @@ static void tell(const struct brio_lane *lane, char *out, size_t size)
 const struct brio_cache brio_cache_writebehind = {
     .base = {.name = "writebehind",
              .about = "small writes to a write-only file leave in whole pages",
-             .hints = brio_behind_hints,
-             .conf_size = sizeof(struct brio_behind_conf),
+             .hints = brio_cache_hints,
+             .conf_size = sizeof(struct brio_cache_conf),
              .query = query},
     .atomic = brio_cache_plain_atomic,
     .open = open_writebehind,

@@ -196,6 +196,16 @@ static void print_facts(FILE *out, const struct brio_file *f, const struct brio_
             facts->thread_multiple ? "MPI may be called by any" : "MPI is for one at a time");
 }
 
+/* False if it has nothing to say. */
+static bool print_cache(FILE *out, const struct brio_file *f)
+{
+    char words[300] = "";
+    brio_file_cache(f)->tell(&f->plain, words, sizeof words);
+    if (*words)
+        fprintf(out, "  %-9s   %s\n", "cache", words);
+    return *words != '\0';
+}
+
 /* Before what was collected while modules were chosen. */
 void brio_explain_opened(struct brio_file *f, const struct brio_layout *layout)
 {
@@ -212,13 +222,20 @@ void brio_explain_opened(struct brio_file *f, const struct brio_layout *layout)
         print_settings(story->out, f);
         fprintf(story->out, "  modules     (* is chosen; the number is its priority)\n%s",
                 choices);
-        char words[200] = "";
-        brio_file_cache(f)->tell(&f->plain, words, sizeof words);
-        if (*words)
-            fprintf(story->out, "  %-9s   %s\n", "cache", words);
+        print_cache(story->out, f);
     }
     free(choices);
     tell(story);
+}
+
+void brio_explain_closing(struct brio_file *f)
+{
+    FILE *out = out_of(f);
+    if (!out || command.dry || !f->chosen[BRIO_CACHE].module)
+        return;
+    fprintf(out, "brio: %s: closed\n", f->path);
+    if (print_cache(out, f))
+        tell(f->story);
 }
 
 void brio_explain_view(struct brio_file *f)

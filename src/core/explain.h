@@ -27,6 +27,9 @@ void brio_explain_view(struct brio_file *f);
 /* After each collective access; the first one of a view is told. */
 void brio_explain_access(struct brio_file *f, enum brio_dir dir, struct brio_result result);
 
+/* Before the modules close: what the cache has come to do meanwhile. */
+void brio_explain_closing(struct brio_file *f);
+
 void brio_explain_end(struct brio_file *f);
 
 /* "64 KiB": a size in the largest unit that holds it in whole numbers. */

@@ -333,6 +333,7 @@ BRIO_ERR brio_file_close(struct brio_file *f)
         synced = brio_settle_sync(&f->settle);
     if (!err)
         err = synced;
+    brio_explain_closing(f);
     if (f->report)
         brio_report_end(f);
     if (f->team.rank == 0 && f->amode & MPI_MODE_DELETE_ON_CLOSE) {
