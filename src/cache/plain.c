@@ -30,7 +30,8 @@ const struct brio_hint brio_cache_hints[] = {
      .max = 64 << 20,
      .same = true,
      .help = "Bytes that one message to a rank of another node carries."},
-    {0}};
+    {.name = NULL},
+};
 
 bool brio_cache_plain_atomic(const struct brio_lane *lane, bool on)
 {

@@ -133,7 +133,8 @@ static void write_pieces(struct scene *s, int64_t round)
             for (int64_t i = 0; i < len; i++)
                 buf[i] = content(round, off + i);
             MPI_Status st;
-            const struct call c = {off % 2 ? AT : IAT, off, buf, (int)len, MPI_BYTE, off % 3 > 0};
+            const struct call c = {off % 2 ? AT : IAT, off,      buf,
+                                   (int)len,           MPI_BYTE, off % 3 > 0};
             OK(call_write(s->fh, &c, &st));
             CHECK(status_bytes(&st) == len, "%lld bytes", (long long)status_bytes(&st));
             /* A rank sees its own writes at once, whatever the others do. */
