@@ -11,7 +11,7 @@
 #   MPIS             which of openmpi mpich (default: all that were built)
 #   REPETITIONS      of each measurement (default 3)
 #   SIZE_MB          MiB written through the slow store (default 8; four times that as it is)
-#   BTIO, S3D        the patterns (default btio:48:5 and s3d:24:2)
+#   BTIO, S3D        the patterns (default btio:64:5, class A, and s3d:50:1, as in paper 001)
 #   BRIO_BENCH_DIR   where the files go (default: TMPDIR or /tmp)
 #   SECONDS_EACH     after which a run is given up (default 30)
 set -eu
@@ -92,7 +92,7 @@ patterns() { # MPI RANKS
     local where pattern io ios best t mine
     if [ "$1" = openmpi ]; then ios="ompio romio"; else ios="romio"; fi
     for where in slow plain; do
-        for pattern in ${BTIO:-btio:48:5} ${S3D:-s3d:24:2}; do
+        for pattern in ${BTIO:-btio:64:5} ${S3D:-s3d:50:1}; do
             mine=$(run "$1" brio "$2" "$where" "$pattern" writebehind "$reps" | awk '{ print $2 }')
             best=
             for io in $ios; do
@@ -107,11 +107,17 @@ patterns() { # MPI RANKS
 }
 
 small_reads() { # MPI RANKS
-    local bytes t
+    local bytes t u c
     for bytes in 1024 4096; do
         t=$(run "$1" brio "$2" slow "reads:$bytes:2000" none,coherent "$reps")
-        awk -v what="$1, $2 ranks, $bytes bytes, slow" '{ t[$1] = $2 }
-            END { printf "  %-38s %8.2f x\n", what, t["none"] / t["coherent"] }' <<<"$t"
+        run "$1" brio "$2" slow "reads:$bytes:2000" none 1 >/dev/null
+        u=$(calls reads)
+        run "$1" brio "$2" slow "reads:$bytes:2000" coherent 1 >/dev/null
+        c=$(awk -v all=$((bytes * 2000 * $2)) '{ n += $8 }
+            END { printf "%.0f", n * 1073741824 / all }' "$dir/log")
+        awk -v what="$1, $2 ranks, $bytes bytes, slow" -v u="$u" -v c="$c" '{ t[$1] = $2 }
+            END { split(u, a, " ")
+                printf "  %-38s %8.2f x %10d -> %6d\n", what, t["none"] / t["coherent"], a[1], c }' <<<"$t"
     done
 }
 
@@ -134,7 +140,8 @@ for part in ${PARTS:-writes patterns reads}; do
         echo "one call for each run with write-behind, the better peer's collective I/O, ratio"
         each patterns ;;
     reads)
-        echo "reads of a shared region of 4 MiB, again and again: coherent against uncached"
+        echo "reads of a shared region of 4 MiB, again and again: coherent against uncached,"
+        echo "calls for each GiB that the program reads, without and with"
         each small_reads ;;
     *) echo "cache: no part $part" >&2; exit 2 ;;
     esac
