@@ -28,7 +28,6 @@ struct brio_ordered {
     struct brio_region region;
     struct brio_ordered_head *head; /* in the region; NULL: not there */
     bool refused;                   /* there is no memory for it */
-    brio_off limit;                 /* bytes of a record that may go through it */
     struct brio_map *mem;           /* the records of the last access that this rank did, */
     brio_off *len;                  /* and their lengths; room for as many offsets behind */
 };

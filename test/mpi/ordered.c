@@ -151,6 +151,57 @@ static void back_to_back(void)
     }
 }
 
+static int long_count(int rank, int round)
+{
+    static const int counts[] = {1500, 16384, 3, 2049, 20000, 0, 16385, 2048};
+    int n = round % 3 == 0 ? rank : round; /* all of one length, or not */
+    return counts[n % 8];
+}
+
+/* Records around the lengths from which on each rank makes its own access (8 and 64 KiB). */
+static void long_records(void)
+{
+    enum {
+        ROUNDS = 16,
+        MOST = 20000
+    };
+    MPI_File fh = open_ints();
+    int *data = malloc(MOST * sizeof *data);
+    for (int i = 0; i < ROUNDS; i++) {
+        int n = long_count(test_rank, i);
+        for (int k = 0; k < n; k++)
+            data[k] = value_of(test_rank, i, k);
+        OK(MPI_File_write_ordered(fh, data, n, MPI_INT, MPI_STATUS_IGNORE));
+    }
+    sync_all(fh);
+    OK(MPI_File_seek_shared(fh, 0, MPI_SEEK_SET));
+    for (int i = 0; i < ROUNDS; i++) {
+        int n = long_count(test_rank, i), bad = 0;
+        MPI_Status st;
+        memset(data, -1, MOST * sizeof *data);
+        OK(MPI_File_read_ordered(fh, data, n, MPI_INT, &st));
+        for (int k = 0; k < n; k++)
+            bad += data[k] != value_of(test_rank, i, k);
+        CHECK(bad == 0 && status_count(&st, MPI_INT) == n, "round %d: %d wrong of %d", i, bad,
+              n);
+    }
+    free(data);
+    OK(MPI_File_close(&fh));
+    if (test_rank == 0) {
+        int64_t place = 8;
+        int got = -1;
+        for (int i = 0; i < ROUNDS; i++)
+            for (int r = 0; r < test_nranks; r++) {
+                int n = long_count(r, i);
+                if (n > 0)
+                    load_file(test_file(), place + 4 * (n - 1), &got, 4);
+                CHECK(n == 0 || got == value_of(r, i, n - 1), "round %d, rank %d: %d", i, r,
+                      got);
+                place += 4 * n;
+            }
+    }
+}
+
 /* End of file falls between two ranks: each is told the truth about its own part. */
 static void end_of_file(void)
 {
@@ -170,7 +221,11 @@ static void end_of_file(void)
     OK(MPI_File_close(&fh));
 }
 
-static const struct test_case cases[] = {
-    TEST(blocking),     TEST(split),       TEST(ordered_then_shared),
-    TEST(back_to_back), TEST(end_of_file), {0}};
+static const struct test_case cases[] = {TEST(blocking),
+                                         TEST(split),
+                                         TEST(ordered_then_shared),
+                                         TEST(back_to_back),
+                                         TEST(end_of_file),
+                                         TEST(long_records),
+                                         {0}};
 TEST_MAIN(cases)

@@ -24,8 +24,10 @@ shared=(write_records outstanding read_records order_of_messages seek through_a_
 modules="rma lockedfile"
 [ "$BRIO_MPI" = openmpi ] && modules="$modules addproc" # Debian's MPICH cannot start processes
 for module in $modules; do
-    run BRIO_SHAREDFP=$module shared "${shared[@]}"
-    run BRIO_SHAREDFP=$module ordered
+    for nodes in 1 2; do
+        run BRIO_SHAREDFP=$module BRIO_NODES=$nodes shared "${shared[@]}"
+        run BRIO_SHAREDFP=$module BRIO_NODES=$nodes ordered
+    done
 done
 for nodes in 2 "$ranks"; do
     run BRIO_NODES=$nodes shared "${shared[@]}"
