@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-#include "base/base.h"
+#include "comm/bell.h"
 
 enum {
     BRIO_MEET_WORDS = 14
@@ -13,7 +13,9 @@ enum {
 
 struct brio_meet {
     _Atomic uint32_t arrived;
-    _Atomic uint32_t epoch; /* meetings held */
+    char pad[60];
+    struct brio_bell over; /* rung at the end of each */
+    char rest[56];
     _Atomic int64_t most[2][BRIO_MEET_WORDS];
 };
 
@@ -34,21 +36,5 @@ void brio_meet_enter(const struct brio_team *team, const int64_t *words, int n,
 /* True when all have come; then the largest of each word is in `most`. */
 bool brio_meet_over(const struct brio_team *team, uint32_t epoch, enum brio_wait how,
                     int64_t *most, int n);
-
-/* Sleeps until *word is no longer `seen`, but not for long: a little more each `round`. MPI
- * is given a chance before, for a rank that sleeps in here may be one that another rank's
- * message waits for. */
-void brio_doze(const struct brio_team *team, _Atomic uint32_t *word, uint32_t seen, int *round);
-
-/* Looks for a few microseconds whether *word is no longer `seen`, if every rank of the team
- * has a core. */
-void brio_look_closely(const struct brio_team *team, _Atomic uint32_t *word, uint32_t seen);
-
-/* Sleeps while *word is `seen`, but may wake without a reason. For what others do without this
- * rank's calling MPI. */
-void brio_sleep_on(_Atomic uint32_t *word, uint32_t seen);
-
-/* Wakes all who doze or sleep on the word. */
-void brio_rouse(_Atomic uint32_t *word);
 
 #endif

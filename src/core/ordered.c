@@ -32,7 +32,8 @@ struct entry {
 /* The memory begins with this; behind it an entry of each rank, then a record of each. What is
  * told stays until all have come again. */
 struct brio_ordered_head {
-    _Atomic uint32_t arrived, epoch;
+    _Atomic uint32_t arrived;
+    struct brio_bell bell; /* rung at the end of each meeting */
     char pad[LINE - 2 * sizeof(uint32_t)];
     int64_t at, total; /* etypes: the first place, and how many were taken */
     int64_t moved;     /* bytes of all ranks' data, one behind the other */
@@ -162,7 +163,7 @@ static void meet(struct brio_file *f, const struct brio_ready *r, int64_t vote)
 {
     struct brio_ordered_head *head = f->ordered.head;
     struct entry *mine = &head->entry[f->team.rank];
-    uint32_t now = atomic_load(&head->epoch);
+    uint32_t now = brio_bell_heard(&head->bell);
     int round = 0;
     mine->etypes = r->etypes;
     mine->bytes = r->io.bytes;
@@ -173,11 +174,10 @@ static void meet(struct brio_file *f, const struct brio_ready *r, int64_t vote)
     if (atomic_fetch_add(&head->arrived, 1) + 1 == (uint32_t)f->team.nranks) {
         act(f, r->io.dir);
         atomic_store(&head->arrived, 0);
-        atomic_store(&head->epoch, now + 1);
-        brio_rouse(&head->epoch);
+        brio_bell_ring(&head->bell);
     }
-    while (atomic_load(&head->epoch) == now)
-        brio_doze(&f->team, &head->epoch, now, &round);
+    while (brio_bell_heard(&head->bell) == now)
+        brio_bell_wait(&f->team, &head->bell, now, &round);
 }
 
 static BRIO_ERR settle(const struct brio_file *f, const struct brio_io *io)

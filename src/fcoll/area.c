@@ -1,7 +1,5 @@
-/* Layout and signals of the shared memory. */
+/* Layout of the shared memory. */
 #include "fcoll/area.h"
-
-#include <stdatomic.h>
 
 enum {
     PAGE = 4096
@@ -33,20 +31,4 @@ char *brio_area_buffer(const struct brio_crew *crew, int nranks, brio_off bytes,
 {
     size_t buffer = (size_t)owner * BRIO_BUFFERS + k % BRIO_BUFFERS;
     return crew->region.mem + head_bytes(nranks) + buffer * buffer_bytes(bytes);
-}
-
-void brio_area_signal(const struct brio_crew *crew)
-{
-    struct brio_area *area = brio_area_of(crew);
-    atomic_fetch_add(&area->event, 1);
-    if (atomic_load(&area->sleepers) > 0)
-        brio_rouse(&area->event);
-}
-
-void brio_area_wait(const struct brio_crew *crew, uint32_t seen, int *round)
-{
-    struct brio_area *area = brio_area_of(crew);
-    atomic_fetch_add(&area->sleepers, 1);
-    brio_doze(&crew->team, &area->event, seen, round);
-    atomic_fetch_sub(&area->sleepers, 1);
 }

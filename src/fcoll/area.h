@@ -19,8 +19,7 @@ struct brio_gate {
 };
 
 struct brio_area {
-    _Atomic uint32_t event; /* changes with everything that somebody may wait for */
-    _Atomic uint32_t sleepers;
+    struct brio_bell bell; /* rung at everything that somebody may wait for */
     char pad[56];
     struct brio_gate gate[]; /* BRIO_BUFFERS for each rank, for each may be an owner: so that
                                 what was ever a gate never holds data */
@@ -50,11 +49,5 @@ static inline struct brio_gate *brio_area_gate(const struct brio_crew *crew, int
 /* The buffer of the owner's k-th window. */
 char *brio_area_buffer(const struct brio_crew *crew, int nranks, brio_off bytes, int owner,
                        size_t k);
-
-/* Something has changed that others of the crew may wait for. */
-void brio_area_signal(const struct brio_crew *crew);
-
-/* Sleeps until something changes from `seen` on, or a short while. */
-void brio_area_wait(const struct brio_crew *crew, uint32_t seen, int *round);
 
 #endif

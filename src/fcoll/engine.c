@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "comm/verdict.h"
@@ -301,7 +300,7 @@ static void fill_words(struct engine *e)
     w[WORST] = brio_verdict_vote(e->env.team, e->mine);
     w[MOST] = 0;
     w[LAST_ID] = e->shelf.last_id;
-    w[CORES] = sysconf(_SC_NPROCESSORS_ONLN);
+    w[CORES] = brio_cores();
     w[LOW] = w[HIGH] = w[SMALLEST] = w[SHIFT] = w[SHIFT_NOT] = INT64_MIN;
     w[PLAN] = e->found ? e->found->id : 0;
     w[PLAN_NOT] = ~w[PLAN];

@@ -302,7 +302,7 @@ bool brio_keeper_pump(struct brio_rounds *r, struct brio_keeper *keeper, enum br
     atomic_store(&gate->valid, keeper->valid);
     atomic_store(&gate->count, 0);
     atomic_store(&gate->turn, brio_turn(r, k / BRIO_BUFFERS + 1));
-    brio_area_signal(r->crew);
+    brio_bell_ring(&brio_area_of(r->crew)->bell);
     return true;
 }
 

@@ -61,7 +61,7 @@ static bool visit(struct brio_rounds *r, int owner, size_t k, brio_off pos, brio
         copy_box(r, box->data + w->box_at, pos, bytes);
     }
     atomic_fetch_add(&gate->count, 1);
-    brio_area_signal(r->crew);
+    brio_bell_ring(&brio_area_of(r->crew)->bell);
     return true;
 }
 
@@ -111,7 +111,7 @@ void brio_rounds_start(struct brio_rounds *r)
         r->keepers[r->nkeepers] = (struct brio_keeper){.owner = a, .req = MPI_REQUEST_NULL};
         brio_keeper_start(r, &r->keepers[r->nkeepers++]);
     }
-    brio_area_signal(r->crew);
+    brio_bell_ring(&brio_area_of(r->crew)->bell);
 }
 
 /* Asks every keeper each time: the messages of one that has finished its windows still have
@@ -143,7 +143,7 @@ static bool pump(struct brio_rounds *r, enum brio_wait how)
 static void rest(const struct brio_rounds *r, uint32_t seen, int *round)
 {
     if (r->crew->ncrews == 1) {
-        brio_area_wait(r->crew, seen, round);
+        brio_bell_wait(&r->crew->team, &brio_area_of(r->crew)->bell, seen, round);
         return;
     }
     int flag; /* other ranks' messages may need this one */
@@ -168,7 +168,7 @@ bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how)
 {
     int round = 0;
     while (!is_done(r)) {
-        uint32_t seen = atomic_load(&brio_area_of(r->crew)->event);
+        uint32_t seen = brio_bell_heard(&brio_area_of(r->crew)->bell);
         if (pump(r, how)) {
             round = 0;
             continue;
