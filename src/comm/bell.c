@@ -41,11 +41,13 @@ void brio_bell_wait(const struct brio_team *team, struct brio_bell *bell, uint32
                     int *round)
 {
     enum {
-        YIELDS = 8,
+        YIELDS = 8,   /* where ranks share cores: the others come on by these */
+        LOOKS = 64,   /* where they do not: still cheaper than being woken */
         FIRST_NAP = 200000, /* nanoseconds */
         LONGEST = 2000000
     };
-    if (++*round <= YIELDS) {
+    int first = team->nranks <= brio_cores() ? LOOKS : YIELDS;
+    if (++*round <= first) {
         brio_look_closely(team, &bell->rung, heard);
         if (brio_bell_heard(bell) == heard)
             sched_yield();
@@ -53,7 +55,7 @@ void brio_bell_wait(const struct brio_team *team, struct brio_bell *bell, uint32
     }
     int flag;
     PMPI_Iprobe(MPI_ANY_SOURCE, 0, team->comm, &flag, MPI_STATUS_IGNORE);
-    long nap = brio_min((long)FIRST_NAP * (*round - YIELDS), LONGEST);
+    long nap = brio_min((long)FIRST_NAP * (*round - first), LONGEST);
     atomic_fetch_add(&bell->sleepers, 1);
     syscall(SYS_futex, &bell->rung, FUTEX_WAIT, heard, &(struct timespec){.tv_nsec = nap}, NULL,
             0);
