@@ -10,6 +10,7 @@ static const struct option_entry options[] = {
     {"pattern", "tile,bt", "tile, bt or both"},
     {"size", "1m,4m,16m", "bytes of all ranks together; a case for each"},
     {"shape", "even,uneven", "even, uneven or both"},
+    {"calls", "8", "arrays, one behind the other"},
     {NULL, NULL, NULL},
 };
 
@@ -32,6 +33,10 @@ static int cases(const struct options *o)
             fprintf(stderr, "brio bench: --shape takes even and uneven, not `%s'\n", word);
             exit(2);
         }
+    if (option_number(o, "calls") < 1 || option_number(o, "calls") > 1000) {
+        fprintf(stderr, "brio bench: --calls takes 1 to 1000\n");
+        exit(2);
+    }
     return option_list(o, "size", size) * option_words(o, "pattern") * option_words(o, "shape");
 }
 
@@ -58,7 +63,7 @@ static void setup(struct job *job, int which)
     } else {
         boxes_bt(&b->boxes, (int)ceil(cbrt((double)w.size / 40)), uneven);
     }
-    boxed_ready(job, 1);
+    boxed_ready(job, (int)option_number(job->opt, "calls"));
     job->x = which + 1; /* sizes come back for each pattern */
     snprintf(job->name, sizeof job->name, "%s %g MiB %s", w.pattern, (double)w.size / 1048576,
              w.shape);
