@@ -278,6 +278,18 @@ static void remove_file(const struct job *job)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Each rank, for its node. Pages that are mapped or not yet written cannot be dropped. */
+static void forget_file(const struct job *job)
+{
+    int fd = open(job->path, O_RDONLY | O_CLOEXEC);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (fd >= 0) {
+        fsync(fd);
+        posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+        close(fd);
+    }
+}
+
 /* Prints one line; true if bytes were wrong. */
 static bool tell(const char *dir, int rep, const struct timing *t)
 {
@@ -306,6 +318,8 @@ static bool repeat(struct job *job, const struct workload *ops, int rep)
     }
     if (!option_is(job->opt, "only", "write")) {
         ops->prepare(job);
+        if (option_flag(job->opt, "cold"))
+            forget_file(job);
         MPI_Barrier(MPI_COMM_WORLD);
         move_timed(job, ops, 0, look && (rep < 0 || !option_is(job->opt, "only", "read")), &t);
         wrong |= tell("read", rep, &t);

@@ -14,6 +14,7 @@ static const struct option_entry common[] = {
     {"whole", "", "time from open to close: yes or no (the default is the workload's)"},
     {"fresh", "no", "a new file for each write; implies --whole"},
     {"sync", "no", "writes end with MPI_File_sync, within the time"},
+    {"cold", "no", "before each read the file is synced and dropped from memory"},
     {"plain", "no", "plain POSIX instead of MPI-IO: shared (one file) or files (one a rank)"},
     {"turns", "", "a named pipe: before each step every rank takes a byte from it"},
     {"from", "0", "the first case"},
