@@ -1,7 +1,9 @@
 /* fbtl/posix with io_uring for what it is better at: reading scattered pieces that are not in
  * memory, many at a time. Writes and bytes in memory go by plain calls, which measured faster
  * (doc/architecture.md); so does everything if the kernel refuses a ring. */
+#include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +18,10 @@ enum {
 
 struct rings {
     int fd;
+    _Atomic bool refused; /* the kernel has none: not asked again */
     pthread_mutex_t lock; /* of what follows */
     int nidle;
     struct brio_ring *idle[IDLE];
-    bool refused; /* the kernel has none: not asked again */
 };
 
 static bool in_memory(const char *fs_name)
@@ -44,18 +46,15 @@ static struct brio_ring *take(struct rings *r)
 {
     struct brio_ring *ring = NULL;
     pthread_mutex_lock(&r->lock);
-    bool refused = r->refused;
     if (r->nidle > 0)
         ring = r->idle[--r->nidle];
     pthread_mutex_unlock(&r->lock);
-    if (ring || refused)
+    if (ring || atomic_load(&r->refused))
         return ring;
     if (brio_ring_new(r->fd, &ring) == BRIO_OK)
         return ring;
     brio_log(BRIO_NOTE, "fbtl/uring: %s: plain calls instead", brio_err_text());
-    pthread_mutex_lock(&r->lock);
-    r->refused = true;
-    pthread_mutex_unlock(&r->lock);
+    atomic_store(&r->refused, true);
     return NULL;
 }
 
@@ -70,16 +69,45 @@ static void give(struct rings *r, struct brio_ring *ring)
         brio_ring_free(ring);
 }
 
+/* The pieces before the first one that is not in memory: their bytes. */
+static brio_off read_at_hand(const struct brio_port *port, const struct brio_io *io)
+{
+    struct rings *r = port->handle;
+    struct iovec iov[BRIO_MOVE_IOV];
+    struct brio_walk walk;
+    struct brio_stretch s;
+    brio_off done = 0, n;
+    brio_walk_init(&walk, io);
+    while (brio_walk_next(&walk, port->most, BRIO_MOVE_IOV, iov, &s)) {
+        n = brio_ring_at_hand(port, iov, &s);
+        if (n == -EOPNOTSUPP || n == -EINVAL || n == -ENOSYS)
+            atomic_store(&r->refused, true); /* nothing tells here what is in memory */
+        if (n > 0)
+            done += n;
+        if (n < s.len)
+            break;
+    }
+    return done;
+}
+
 /* Where a pattern turns back, pieces behind one that is cut short by the end of the file could
  * be read although they must not. */
 static struct brio_result stretches(const struct brio_port *port, const struct brio_io *io)
 {
-    bool able = io->dir == BRIO_READ && io->file->monotone;
-    struct brio_ring *ring = able ? take(port->handle) : NULL;
-    if (!ring)
+    struct rings *rings = port->handle;
+    if (io->dir != BRIO_READ || !io->file->monotone || atomic_load(&rings->refused))
         return brio_move_stretches(port, io);
-    struct brio_result r = brio_ring_read(ring, port, io);
-    give(port->handle, ring);
+    brio_off done = read_at_hand(port, io);
+    struct brio_result r = {BRIO_OK, 0};
+    struct brio_io left = brio_bites_rest(io, done);
+    struct brio_ring *ring = left.bytes > 0 ? take(rings) : NULL;
+    if (ring)
+        r = brio_ring_read(ring, port, &left);
+    else if (left.bytes > 0)
+        r = brio_move_stretches(port, &left);
+    if (ring)
+        give(rings, ring);
+    r.bytes += done;
     return r;
 }
 
@@ -92,7 +120,8 @@ static BRIO_ERR open_uring(const struct brio_store *store, const void *conf,
         return err;
     struct rings *r = mem;
     r->fd = store->fd;
-    r->refused = store->direct >= 0; /* the page cache, which a ring would ask, is no good */
+    atomic_init(&r->refused,
+                store->direct >= 0); /* the page cache, which a ring would ask, is no good */
     pthread_mutex_init(&r->lock, NULL);
     err = brio_posix_open(store, conf, out);
     if (err) {
