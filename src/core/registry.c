@@ -16,10 +16,16 @@ static const struct brio_module *const fs[] = {&brio_fs_ufs.base, &brio_fs_lustr
 #if BRIO_HAVE_CEPH
                                                &brio_fs_ceph.base,
 #endif
+#if BRIO_HAVE_PVFS2
+                                               &brio_fs_pvfs2.base,
+#endif
                                                NULL};
 static const struct brio_module *const fbtl[] = {&brio_fbtl_posix.base, &brio_fbtl_uring.base,
 #if BRIO_HAVE_CEPH
                                                  &brio_fbtl_ceph.base,
+#endif
+#if BRIO_HAVE_PVFS2
+                                                 &brio_fbtl_pvfs2.base,
 #endif
                                                  NULL};
 static const struct brio_module *const cache[] = {

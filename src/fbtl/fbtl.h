@@ -13,6 +13,7 @@ struct brio_fbtl {
 
 extern const struct brio_fbtl brio_fbtl_ceph; /* where libcephfs was found */
 extern const struct brio_fbtl brio_fbtl_posix;
+extern const struct brio_fbtl brio_fbtl_pvfs2; /* where libpvfs2 was found */
 extern const struct brio_fbtl brio_fbtl_uring;
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "fs/fs.h"
+#include "fs/umask.h"
 
 enum {
     UNIT = 65536,         /* Ceph's stripe units are multiples of it */
@@ -86,25 +87,11 @@ static struct stripes round_stripes(const struct brio_ceph *ceph,
     return s;
 }
 
-/* The umask of the process. The call that tells it changes it, for all threads. */
-static mode_t process_mask(void)
-{
-    unsigned mask = 022;
-    char line[256];
-    FILE *f = fopen("/proc/self/status", "re");
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "Umask: %o", &mask) == 1)
-            break;
-    if (f)
-        fclose(f);
-    return (mode_t)mask;
-}
-
 /* Makes the file, which is not there yet: 0 or a negative errno. */
 static int make(const struct brio_ceph *ceph, const struct brio_fs_open *how)
 {
     struct stripes s = round_stripes(ceph, how);
-    mode_t perm = (mode_t)(how->perm < 0 ? 0666 : how->perm) & ~process_mask();
+    mode_t perm = (mode_t)(how->perm < 0 ? 0666 : how->perm) & ~brio_fs_umask();
     int fd = ceph->lib->open_layout(ceph->mount, how->path, O_CREAT | O_EXCL | O_WRONLY, perm,
                                     s.unit, s.width, s.object, NULL);
     return fd < 0 ? fd : ceph->lib->close(ceph->mount, fd);

@@ -64,7 +64,8 @@ struct brio_fs {
 };
 
 extern const struct brio_fs brio_fs_ceph; /* where libcephfs was found */
-extern const struct brio_fs brio_fs_ufs;
 extern const struct brio_fs brio_fs_lustre;
+extern const struct brio_fs brio_fs_pvfs2; /* where libpvfs2 was found */
+extern const struct brio_fs brio_fs_ufs;
 
 #endif

@@ -73,7 +73,7 @@ const char *brio_fs_split(const char *path, char prefix[16])
 
 bool brio_fs_foreign(const char *prefix)
 {
-    return strcmp(prefix, "ceph") == 0;
+    return strcmp(prefix, "ceph") == 0 || strcmp(prefix, "pvfs2") == 0;
 }
 
 const struct brio_fs_kind *brio_fs_kind(long type)

@@ -13,6 +13,23 @@ void brio_layout_round(struct brio_layout *out, int nservers, int first, brio_of
         .hi = BRIO_OFF_MAX, .unit = stripe, .width = nservers, .at = first};
 }
 
+void brio_layout_dealt(struct brio_layout *out, brio_off stripe, int nobjects,
+                       const int64_t *servers)
+{
+    int first[BRIO_LAYOUT_OBJECTS]; /* an object of each server */
+    *out = (struct brio_layout){.nextents = 1, .nobjects = nobjects, .stripe = stripe};
+    for (int k = 0; k < nobjects; k++) {
+        int i = 0;
+        while (i < out->nservers && servers[first[i]] != servers[k])
+            i++;
+        if (i == out->nservers)
+            first[out->nservers++] = k;
+        out->objects[k] = (uint16_t)i;
+    }
+    out->extents[0] = (struct brio_stripes){
+        .hi = BRIO_OFF_MAX, .unit = stripe, .width = nobjects, .n = nobjects};
+}
+
 static bool sound(const struct brio_layout *l, const struct brio_stripes *s)
 {
     brio_off row, set;

@@ -40,6 +40,12 @@ void brio_layout_plain(struct brio_layout *out);
 /* The common one: units of `stripe` bytes to each of nservers in turn, from `first` on. */
 void brio_layout_round(struct brio_layout *out, int nservers, int first, brio_off stripe);
 
+/* Units of `stripe` bytes to each of nobjects objects in turn, of which `servers` has the
+ * server, as the file system numbers them. Here they get their numbers in the order they are
+ * met in. */
+void brio_layout_dealt(struct brio_layout *out, brio_off stripe, int nobjects,
+                       const int64_t *servers);
+
 /* Whether all its numbers make sense together. */
 BRIO_ERR brio_layout_check(const struct brio_layout *layout);
 

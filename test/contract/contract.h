@@ -41,6 +41,14 @@ static inline const char *bare(const char *name)
     return brio_fs_split(name, prefix);
 }
 
+/* Whether that is a file system that only a library of its own can reach. */
+static inline int is_far(void)
+{
+    char prefix[16];
+    brio_fs_split(here(), prefix);
+    return brio_fs_foreign(prefix);
+}
+
 /* A setting as "name=value", applied to any module that knows it. NULL ends the list. */
 static inline void *make_conf(const struct brio_module *module, const char *const *set)
 {

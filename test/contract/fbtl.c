@@ -83,9 +83,11 @@ static void random_on_a_poor_system(void)
 static void random_without_rings(void)
 {
     uint64_t seed = test_seed();
+    if (is_far())
+        SKIP("not a file of the system");
     heal();
     sys.no_ring = 1;
-    each_module(BRIO_FBTL, ".", random_on);
+    each_module(BRIO_FBTL, here(), random_on);
     CHECK(sys.rings == 0, "%ld calls of a ring that is not there", sys.rings);
     if (test_failed)
         fprintf(stderr, "BRIO_SEED=%llu\n", (unsigned long long)seed);
@@ -95,9 +97,11 @@ static void random_without_rings(void)
 static void random_with_busy_rings(void)
 {
     uint64_t seed = test_seed();
+    if (is_far())
+        SKIP("not a file of the system");
     heal();
     sys.busy_ring = 2 + test_below(3);
-    each_module(BRIO_FBTL, ".", random_on);
+    each_module(BRIO_FBTL, here(), random_on);
     if (sys.rings == 0)
         fprintf(stderr, "this kernel has no io_uring\n");
     if (test_failed)
@@ -115,8 +119,9 @@ static void uring_reads_many_at_once(void)
     };
     static struct pattern file, mem;
     struct bed bed;
-    int fd = (int)syscall(SYS_io_uring_setup, 1, calloc(1, 256));
-    if (fd < 0)
+    char params[256] = {0};
+    int fd = (int)syscall(SYS_io_uring_setup, 1, params);
+    if (fd < 0 || is_far())
         SKIP("no io_uring here");
     close(fd);
     heal();

@@ -235,7 +235,10 @@ static void mode_of_a_new_file(void)
 static void pipe_on(const struct brio_module *module)
 {
     unlink(path);
-    REQUIRE(mkfifo(path, 0600) == 0, "mkfifo");
+    if (mkfifo(path, 0600) != 0) {
+        fprintf(stderr, "no pipes here: %s\n", strerror(errno));
+        return;
+    }
     expect_open(module, path, MPI_MODE_RDONLY, false, BRIO_EBADFILE);
     expect_open(module, path, MPI_MODE_RDWR, false, BRIO_EBADFILE);
     unlink(path);
@@ -254,7 +257,9 @@ static void remove_on(const struct brio_module *module)
         return;
     CHECK(remove_it(module) == BRIO_OK, "%s", brio_err_text());
     CHECK(access(path, F_OK) != 0, "still there");
-    CHECK(fs->set_size(o.self, 100) == BRIO_OK && size_of(&o) == 100, "an open file is gone");
+    if (strcmp(fs->store, "pvfs2") != 0) /* its servers do not know who has a file open */
+        CHECK(fs->set_size(o.self, 100) == BRIO_OK && size_of(&o) == 100,
+              "an open file is gone");
     close_it(&o);
     CHECK(remove_it(module) == BRIO_ENOENT, "%s", brio_err_text());
     REQUIRE(mkdir(path, 0700) == 0, "mkdir");
@@ -436,9 +441,11 @@ static void lock_on(const struct brio_module *module)
         expect_exclusion(&a, ex, &b, ex, 120, 1);
         expect_exclusion(&a, ex, &b, sh, 149, 1);
         expect_exclusion(&a, sh, &b, ex, 91, 1);
-        expect_exclusion(&a, sh, &b, sh, 120, 0);
-        expect_exclusion(&a, ex, &b, ex, 150, 0); /* beside it */
-        expect_exclusion(&a, ex, &b, ex, 90, 0);
+        /* OrangeFS has but one lock for a file. */
+        int coarse = strcmp(a.fs->store, "pvfs2") == 0;
+        expect_exclusion(&a, sh, &b, sh, 120, coarse);
+        expect_exclusion(&a, ex, &b, ex, 150, coarse); /* beside it */
+        expect_exclusion(&a, ex, &b, ex, 90, coarse);
         CHECK(a.fs->lock(a.self, ex, 0, BRIO_OFF_MAX) == BRIO_OK, "%s", brio_err_text());
         CHECK(a.fs->lock(a.self, BRIO_LOCK_NONE, 0, BRIO_OFF_MAX) == BRIO_OK, "%s",
               brio_err_text());
@@ -448,6 +455,38 @@ static void lock_on(const struct brio_module *module)
         close_it(&b);
     }
     close_it(&a);
+}
+
+/* A process that ends with a lock holds up nobody. Comes first: once this process is connected
+ * to servers, a child of it cannot be. */
+static void abandon_on(const struct brio_module *module)
+{
+    struct opened o;
+    if (strcmp(((const struct brio_fs *)module)->store, "ceph") == 0)
+        return; /* its servers wait a minute for a client that was killed */
+    unlink(path);
+    pid_t child = fork();
+    if (child == 0) {
+        enum brio_err err = open_it(&o, module, path, MPI_MODE_RDWR | MPI_MODE_CREATE, true);
+        _exit(err || o.fs->lock(o.self, BRIO_LOCK_EXCLUSIVE, 0, 10));
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    CHECK(status == 0, "the child got no lock");
+    enum brio_err err = open_it(&o, module, path, MPI_MODE_RDWR, false);
+    CHECK(err == BRIO_OK, "%s", brio_err_text());
+    if (err)
+        return;
+    alarm(20);
+    CHECK(o.fs->lock(o.self, BRIO_LOCK_EXCLUSIVE, 0, 10) == BRIO_OK, "%s", brio_err_text());
+    CHECK(o.fs->lock(o.self, BRIO_LOCK_NONE, 0, 10) == BRIO_OK, "%s", brio_err_text());
+    alarm(0);
+    close_it(&o);
+}
+
+static void abandoned_locks(void)
+{
+    run(abandon_on);
 }
 
 static void locks(void)
@@ -497,13 +536,21 @@ static void probing(void)
     CHECK(!brio_fs_kind(1), "nothing has this number");
 }
 
-static const struct test_case cases[] = {TEST(opening),         TEST(what_the_store_can_do),
-                                         TEST(permissions),     TEST(mode_of_a_new_file),
-                                         TEST(pipes),           TEST(removing),
-                                         TEST(sizes),           TEST(allocating),
-                                         TEST(file_size_limit), TEST(devices),
-                                         TEST(locks),           TEST(prefixes),
-                                         TEST(probing),         {0}};
+static const struct test_case cases[] = {TEST(abandoned_locks),
+                                         TEST(opening),
+                                         TEST(what_the_store_can_do),
+                                         TEST(permissions),
+                                         TEST(mode_of_a_new_file),
+                                         TEST(pipes),
+                                         TEST(removing),
+                                         TEST(sizes),
+                                         TEST(allocating),
+                                         TEST(file_size_limit),
+                                         TEST(devices),
+                                         TEST(locks),
+                                         TEST(prefixes),
+                                         TEST(probing),
+                                         {0}};
 
 int main(int argc, char **argv)
 {

@@ -14,7 +14,8 @@ static int may_refuse(const char *module)
     if (strcmp(module, "addproc") == 0)
         return 1;
 #endif
-    return strcmp(module, "lockedfile") == 0 && strncmp(test_file(), "ceph:", 5) == 0;
+    return strcmp(module, "lockedfile") == 0 &&
+           (strncmp(test_file(), "ceph:", 5) == 0 || strncmp(test_file(), "pvfs2:", 6) == 0);
 }
 
 /* BRIO_NODES pretends nodes, and then there is no memory that all ranks share. A module that

@@ -77,6 +77,26 @@ static void check_layout(const struct brio_layout *l)
     brio_fcache_stripe.close(self);
 }
 
+/* Objects in turn, whatever their servers are called; two may have the same one. */
+static void dealt_layouts(void)
+{
+    struct brio_layout l;
+    for (int n = 1; n <= 6; n++)
+        for (int unit = 1; unit <= 4; unit++)
+            for (int same = 1; same <= n; same++) {
+                int64_t servers[6];
+                for (int k = 0; k < n; k++)
+                    servers[k] = ((int64_t)1 << 40) - 7 * (k % same);
+                brio_layout_dealt(&l, unit, n, servers);
+                CHECK(!brio_layout_check(&l), "%s", brio_err_text());
+                CHECK(l.nservers == same && l.stripe == unit && l.nobjects == n,
+                      "%d objects on %d servers", n, l.nservers);
+                for (int k = 0; k < n; k++)
+                    CHECK(l.objects[k] == k % same, "object %d on %d", k, l.objects[k]);
+                check_layout(&l);
+            }
+}
+
 static void round_layouts(void)
 {
     struct brio_layout l;
@@ -197,9 +217,13 @@ static void nonsense_is_refused(void)
     l = good, l.nextents = 2, l.extents[1] = l.extents[0], refused(&l, "an overlap");
 }
 
-static const struct test_case cases[] = {
-    TEST(round_layouts),       TEST(limited_objects),         TEST(composite_layouts),
-    TEST(nonsense_is_refused), TEST(find_only_what_is_there), {0}};
+static const struct test_case cases[] = {TEST(round_layouts),
+                                         TEST(limited_objects),
+                                         TEST(composite_layouts),
+                                         TEST(nonsense_is_refused),
+                                         TEST(find_only_what_is_there),
+                                         TEST(dealt_layouts),
+                                         {0}};
 
 int main(int argc, char **argv)
 {
