@@ -66,9 +66,9 @@ launch() { # MPI PROGRAM WORDS...: with Brio
 }
 
 owners() {
-    local way osd clients requests in out set=striping_factor=12,striping_unit=65536
-    echo "collective write of 32 MiB in pieces of 10000 bytes, $1, $ranks ranks:"
-    launch "$1" "$dir/build/bench/ceph-$1" ceph:/bench/owners 32 "$reps" \
+    local way osd clients requests in out set=striping_factor=12,striping_unit=1m
+    echo "collective write of 48 MiB in pieces of 10000 bytes, $1, $ranks ranks:"
+    launch "$1" "$dir/build/bench/ceph-$1" ceph:/bench/owners 48 "$reps" \
         "unaligned:fcoll=two_phase,cb_block_size=1,$set" "aligned:fcoll=two_phase,$set" \
         "ioserver:fcoll=ioserver,$set" | sed 's/^/  /'
     for way in unaligned aligned ioserver; do
