@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cache/behind.h"
+#include "cache/watch.h"
 
 /* Where keeping back has paid last, in this process. */
 static struct {
@@ -44,9 +45,9 @@ static int query(const struct brio_facts *facts, const void *conf)
 {
     (void)conf;
     char why[BRIO_WHY];
-    int could = brio_behind_query(facts, 6);
-    if (could >= 0)
-        return could;
+    if (brio_behind_query(facts, 6) >= 0)
+        return brio_answer(6, "writes behind once %d small writes took over %d us each",
+                           BRIO_WATCH_WRITES, BRIO_WATCH_COSTLY / 1000);
     brio_answer_take(why);
     return brio_answer(6, "left alone: %s", why);
 }

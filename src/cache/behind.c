@@ -121,6 +121,7 @@ static BRIO_ERR put_here(struct put *u, brio_off page, uint32_t lo, uint32_t n)
         u->page = page;
         u->nputs = 0;
     }
+    brio_pages_ready(u->b->pages, &u->hold, lo, n);
     fetch(u, u->hold.data + lo, n);
     (void)brio_dirty_add(u->hold.dirty, lo, lo + n); /* there is room */
     u->nputs++;
@@ -164,6 +165,7 @@ static BRIO_ERR keep(void *self, brio_off off, const char *data, brio_off len)
         enum brio_err err = brio_pages_take(b->pages, off / b->page, &hold);
         if (err)
             return err;
+        brio_pages_ready(b->pages, &hold, (uint32_t)into, (uint32_t)n);
         memcpy(hold.data + into, data, (size_t)n);
         (void)brio_dirty_add(hold.dirty, (uint32_t)into, (uint32_t)(into + n));
         err = brio_pages_give(b->pages, &hold);

@@ -7,15 +7,17 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/mem.h"
 #include "cache/dirty.h"
 #include "comm/verdict.h"
 
 enum {
-    PLACES = 8,     /* of a shelf */
-    MIN_RUNS = 64,  /* dirty runs of a page, at least; */
-    RUN_BYTES = 256 /* and one for so many of its bytes */
+    PLACES = 8,      /* of a shelf */
+    MIN_RUNS = 64,   /* dirty runs of a page, at least; */
+    RUN_BYTES = 256, /* and one for so many of its bytes */
+    CHUNK = 64 << 10 /* bytes of memory that are had at one time */
 };
 
 enum state {
@@ -62,6 +64,7 @@ struct brio_pages {
     struct brio_shelf *shelves;
     uint32_t *free_slots;
     char *runs, *data;
+    _Atomic char *had; /* by chunk of the data: this process has it */
 };
 
 static char *data_of(const struct brio_pages *p, const struct brio_sheet *sheet)
@@ -278,6 +281,21 @@ BRIO_ERR brio_pages_take(struct brio_pages *p, brio_off page, struct brio_hold *
     return BRIO_OK;
 }
 
+/* Each process gets its own way to memory that is shared, and page by page of the system's
+ * that costs more than the copy. */
+void brio_pages_ready(struct brio_pages *p, const struct brio_hold *hold, uint32_t lo,
+                      uint32_t n)
+{
+    const size_t at = (size_t)(hold->data - p->data) + lo, all = (size_t)p->nslots * p->page;
+    for (size_t i = at / CHUNK; i <= (at + n - 1) / CHUNK; i++) {
+        if (atomic_load_explicit(&p->had[i], memory_order_relaxed))
+            continue;
+        atomic_store_explicit(&p->had[i], 1, memory_order_relaxed);
+        size_t rest = all - i * CHUNK;
+        (void)madvise(p->data + i * CHUNK, rest < CHUNK ? rest : CHUNK, MADV_POPULATE_WRITE);
+    }
+}
+
 BRIO_ERR brio_pages_give(struct brio_pages *p, const struct brio_hold *hold)
 {
     enum brio_err err = BRIO_OK;
@@ -395,6 +413,7 @@ static BRIO_ERR init_lock(pthread_mutex_t *lock, pthread_cond_t *cond)
     pthread_condattr_t condition;
     pthread_mutexattr_init(&mutex);
     pthread_mutexattr_setpshared(&mutex, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_settype(&mutex, PTHREAD_MUTEX_ADAPTIVE_NP); /* held for a copy only */
     pthread_condattr_init(&condition);
     pthread_condattr_setpshared(&condition, PTHREAD_PROCESS_SHARED);
     int failed = pthread_mutex_init(lock, &mutex);
@@ -456,8 +475,11 @@ static BRIO_ERR new_pages(const struct brio_pages_env *env, struct brio_pages **
     p->nshelves = (2 * p->nslots + PLACES - 1) / PLACES;
     p->max_runs = (uint32_t)brio_max(env->page / RUN_BYTES, MIN_RUNS);
     p->region.fd = -1;
-    err = brio_map_bytes(1, &p->flat);
+    err = brio_calloc((size_t)p->nslots * p->page / CHUNK + 1, 1, (void **)&p->had);
+    if (!err)
+        err = brio_map_bytes(1, &p->flat);
     if (err) {
+        free(p->had);
         free(p);
         return err;
     }
@@ -487,5 +509,6 @@ void brio_pages_close(struct brio_pages *p)
     if (p->crew->team.rank == 0 && p->ref.slot > 0)
         brio_page_give(&p->ref);
     brio_map_unref(p->flat);
+    free(p->had);
     free(p);
 }

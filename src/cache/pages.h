@@ -35,6 +35,10 @@ struct brio_hold {
  * one more dirty run. */
 BRIO_ERR brio_pages_take(struct brio_pages *p, brio_off page, struct brio_hold *out);
 
+/* Before bytes [lo, lo + n) of the page are put: this process may have to get memory. */
+void brio_pages_ready(struct brio_pages *p, const struct brio_hold *hold, uint32_t lo,
+                      uint32_t n);
+
 /* Fails if the page was full and could not be written; it stays then, nothing is lost. */
 BRIO_ERR brio_pages_give(struct brio_pages *p, const struct brio_hold *hold);
 

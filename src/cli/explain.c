@@ -24,7 +24,8 @@ const char brio_help_explain[] =
     "turn\n"
     "                         tiles:ROWSxCOLUMNSxSIZE   a tile of an array of such elements\n"
     "                       sizes may end with k, m, g\n"
-    "  --read               it is read, not written\n"
+    "  --read               it is opened to be read, not to be read and written\n"
+    "  --write-only         or to be written: what cache=writebehind and auto need\n"
     "  --mpi openmpi|mpich  with this MPI\n"
     "\n"
     "  brio explain --ranks 8 --view blocks:64kx100 /scratch/out.dat\n"
@@ -33,8 +34,7 @@ const char brio_help_explain[] =
 
 struct wish {
     enum brio_mpi mpi;
-    const char *ranks, *nodes, *view, *file;
-    bool read;
+    const char *ranks, *nodes, *view, *file, *opened;
 };
 
 static bool is_number(const char *text)
@@ -46,8 +46,8 @@ static bool is_number(const char *text)
 static int take(struct wish *wish, int n, char **argv)
 {
     const char *word = argv[0], *value = n > 1 ? argv[1] : NULL;
-    if (strcmp(word, "--read") == 0) {
-        wish->read = true;
+    if (strcmp(word, "--read") == 0 || strcmp(word, "--write-only") == 0) {
+        wish->opened = word + 2;
         return 1;
     }
     if (word[0] != '-' && !wish->file) {
@@ -85,7 +85,7 @@ static const char *find_program(struct wish *wish)
 
 int brio_cmd_explain(int argc, char **argv)
 {
-    struct wish wish = {.ranks = "4"};
+    struct wish wish = {.ranks = "4", .opened = "write"};
     for (int i = 1, used; i < argc; i += used) {
         used = take(&wish, argc - i, argv + i);
         if (used == 0) {
@@ -106,8 +106,8 @@ int brio_cmd_explain(int argc, char **argv)
     }
     if (wish.nodes)
         setenv("BRIO_NODES", wish.nodes, 1);
-    const char *words[] = {
-        "run",   "--mpi",   brio_mpi_name(wish.mpi),      "-n",     wish.ranks,
-        program, wish.file, wish.read ? "read" : "write", wish.view};
+    const char *words[] = {"run",     "--mpi",     brio_mpi_name(wish.mpi),
+                           "-n",      wish.ranks,  program,
+                           wish.file, wish.opened, wish.view};
     return brio_cmd_run(wish.view ? 9 : 8, (char **)words);
 }

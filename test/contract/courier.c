@@ -2,10 +2,10 @@
  * nothing out of order, answered whatever the other rank does, and asleep when idle. */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "crewed.h"
+#include "idle.h"
 #include "comm/courier.h"
 
 enum {
@@ -307,11 +307,6 @@ static void answers_later(void)
     on_nodes(count_locked);
 }
 
-static double now(void)
-{
-    return MPI_Wtime();
-}
-
 enum {
     ASKED = 30 /* times by each rank */
 };
@@ -350,26 +345,11 @@ static void answers_while_busy(void)
     on_nodes(one_is_busy);
 }
 
-static double cpu_time(void)
-{
-    struct rusage u;
-    getrusage(RUSAGE_SELF, &u);
-    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
-}
-
-/* The least of three: what MPI has still to do after a barrier is not the courier's. */
 static void idle(struct crewed *t)
 {
-    double least = 1;
     MPI_Barrier(t->team.comm);
-    for (int i = 0; i < 3; i++) {
-        double cpu = cpu_time(), begin = now();
-        nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
-        double used = (cpu_time() - cpu) / (now() - begin);
-        least = used < least ? used : least;
-    }
-    CHECK(least < 0.01, "an idle courier takes %.2f %% of a core", 100 * least);
+    double share = idle_share();
+    CHECK(share < 0.01, "an idle courier takes %.2f %% of a core", 100 * share);
     MPI_Barrier(t->team.comm);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "calls.h"
 #include "check_mpi.h"
+#include "idle.h"
 #include "oracle.h"
 
 enum {
@@ -450,6 +451,78 @@ static void says_what_it_does(void)
     MPI_File_close(&fh);
 }
 
+/* Small records anywhere in a few pages, whoever owns them; the longest time that one took. */
+static double write_for_a_while(MPI_File fh)
+{
+    char buf[100];
+    double worst = 0;
+    memset(buf, 'a' + test_rank, sizeof buf);
+    for (int i = 0; i < 2000; i++) {
+        double begin = MPI_Wtime();
+        MPI_Offset at = (MPI_Offset)(i * test_nranks + test_rank) * (int)sizeof buf;
+        int rc = MPI_File_write_at(fh, at, buf, sizeof buf, MPI_BYTE, MPI_STATUS_IGNORE);
+        CHECK(rc == MPI_SUCCESS, "write: %d", rc);
+        double took = MPI_Wtime() - begin;
+        worst = took > worst ? took : worst;
+    }
+    return worst;
+}
+
+/* Rank 0, which owns pages, computes, sits in MPI_Recv, and is the first to close: the others
+ * write on. */
+static void busy_owner(void)
+{
+    for (int nodes = 1; nodes <= NODES && test_nranks > 1; nodes++) {
+        int rc, token = 0;
+        MPI_File fh = open_with(nodes, MPI_MODE_WRONLY, &rc);
+        REQUIRE(rc == MPI_SUCCESS, "open: %d", rc);
+        if (test_rank == 0) {
+            volatile double x = 0;
+            for (double begin = MPI_Wtime(); MPI_Wtime() - begin < 1;)
+                x += 1;
+            MPI_Recv(&token, 1, MPI_INT, test_nranks - 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            double worst = write_for_a_while(fh);
+            CHECK(worst < 0.9, "%g s while rank 0 is busy", worst);
+            if (test_rank == test_nranks - 1)
+                MPI_Send(&token, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
+            worst = write_for_a_while(fh);
+            CHECK(worst < 0.9, "%g s while rank 0 closes", worst);
+        }
+        rc = MPI_File_close(&fh);
+        CHECK(rc == MPI_SUCCESS, "close: %d", rc);
+        if (test_rank == 0) {
+            FILE *f = fopen(test_file(), "rb");
+            for (int i = 0; f && i < 2000 * test_nranks * 100; i++) {
+                int got = fgetc(f), from = i / 100 % test_nranks;
+                if (got != (from ? 'a' + from : 0)) {
+                    CHECK(0, "byte %d is %d", i, got);
+                    break;
+                }
+            }
+            CHECK(f != NULL, "no file");
+            if (f)
+                fclose(f);
+            unlink(test_file());
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+static void idle_costs_nothing(void)
+{
+    for (int nodes = 1; nodes <= 2; nodes++) {
+        int rc;
+        MPI_File fh = open_with(nodes, MPI_MODE_WRONLY, &rc);
+        REQUIRE(rc == MPI_SUCCESS, "open: %d", rc);
+        write_for_a_while(fh);
+        MPI_Barrier(MPI_COMM_WORLD);
+        double share = idle_share();
+        CHECK(share < 0.01, "an idle open file takes %.2f %% of a core", 100 * share);
+        MPI_File_close(&fh);
+    }
+}
+
 /* `auto` keeps back what is costly to write, and nothing else; what one file has taught is
  * remembered for the next. DELAY_US says that this test's directory is slow. */
 static void auto_finds_out(void)
@@ -481,6 +554,8 @@ static const struct test_case cases[] = {TEST(mixes),
                                          TEST(shared_pointers),
                                          TEST(leaves_gaps_alone),
                                          TEST(says_what_it_does),
+                                         TEST(busy_owner),
+                                         TEST(idle_costs_nothing),
                                          {0}};
 
 int main(int argc, char **argv)

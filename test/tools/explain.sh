@@ -62,6 +62,20 @@ expect bad_view_size 2 'not a view' explain --view blocks:0x4 old
 expect no_file 2 'no file' explain --ranks 2
 expect bad_ranks 2 "cannot use .--ranks" explain --ranks many old
 
+# Caches: what they would do, and for which files.
+expect auto_and_read 0 'auto +6 +left alone: only a file that is opened write-only' \
+    env BRIO_CACHE=auto "$brio" explain --mpi "$mpi" old
+expect auto_and_write 0 'auto +6 +writes behind once 64 small writes took over 20 us' \
+    env BRIO_CACHE=auto "$brio" explain --mpi "$mpi" --write-only old
+once auto_has_seen_nothing 'cache +writes are not kept back: fewer than 64 writes so far'
+expect behind 0 'cache +writes are kept back in pages of .*: asked for' \
+    env BRIO_CACHE=writebehind "$brio" explain --mpi "$mpi" --write-only old
+expect behind_refused 1 'only a file that is opened write-only can be written behind' \
+    env BRIO_CACHE=writebehind "$brio" explain --mpi "$mpi" old
+expect coherent 0 'cache +pages of 65536 bytes are cached, up to 33554432 bytes by each rank' \
+    env BRIO_CACHE=coherent "$brio" explain --mpi "$mpi" old
+[ "$(cat old)" = precious ] || wrong caches_write_nothing "$(cat old)"
+
 # A program as it runs: each file and view once, by rank 0.
 cat >prog.c <<'END'
 #include <mpi.h>
@@ -105,6 +119,33 @@ once view_once 'view of rank 0'
 once access_once 'owners \(aggregators\): a new plan'
 once later_ones_once 'owners \(aggregators\): the plan of an access before it'
 once get_info_tells_them 'aggregators are \[0\]'
+cat >small.c <<'END'
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    int rank, reads;
+    char byte = 0;
+    MPI_File fh;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    reads = argc > 1;
+    MPI_File_open(MPI_COMM_WORLD, "small", MPI_MODE_CREATE | (reads ? MPI_MODE_RDWR : MPI_MODE_WRONLY),
+                  MPI_INFO_NULL, &fh);
+    for (int i = 0; i < 100; i++) {
+        MPI_File_write_at(fh, 2 * i + rank, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE);
+        if (reads)
+            MPI_File_read_at(fh, 2 * i + rank, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE);
+    }
+    MPI_File_close(&fh);
+    MPI_Finalize();
+    return 0;
+}
+END
+mpicc -o small small.c || exit 1
+expect auto_at_close 0 'small: closed' env BRIO_CACHE=auto BRIO_EXPLAIN=1 "$brio" run -n 2 ./small
+once auto_says_why 'kept back.*: (64 writes of 1 bytes took|another rank found)'
+expect coherent_at_close 0 'found [0-9.]+ % of 200 pieces in the cache' \
+    env BRIO_CACHE=coherent BRIO_EXPLAIN=1 "$brio" run -n 2 ./small reads
 expect silent_without 0 'aggregators are' "$brio" run -n 3 ./prog
 never_said says_nothing_else 'brio:'
 finish

@@ -156,7 +156,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
-    int write = argc > 2 && strcmp(argv[2], "write") == 0, bad = argc < 3;
+    int write = argc > 2 && strcmp(argv[2], "read") != 0, bad = argc < 3;
     if (!bad && argc > 3 && !make_pattern(argv[3], &pattern)) {
         if (rank == 0)
             fprintf(stderr, "brio: explain: not a view: contiguous:SIZE, blocks:SIZExCOUNT or "
@@ -166,6 +166,8 @@ int main(int argc, char **argv)
     if (!bad) {
         brio_explain_start_dry();
         int amode = write ? MPI_MODE_RDWR | MPI_MODE_CREATE : MPI_MODE_RDONLY;
+        if (strcmp(argv[2], "write-only") == 0)
+            amode = MPI_MODE_WRONLY | MPI_MODE_CREATE;
         int rc = MPI_File_open(MPI_COMM_WORLD, argv[1], amode, MPI_INFO_NULL, &fh);
         if (rc != MPI_SUCCESS) {
             say(rc, "the open");
