@@ -14,10 +14,11 @@
 #include "comm/verdict.h"
 
 enum {
-    PLACES = 8,      /* of a shelf */
-    MIN_RUNS = 64,   /* dirty runs of a page, at least; */
-    RUN_BYTES = 256, /* and one for so many of its bytes */
-    CHUNK = 64 << 10 /* bytes of memory that are had at one time */
+    PLACES = 8,       /* of a shelf */
+    MIN_RUNS = 64,    /* dirty runs of a page, at least; */
+    RUN_BYTES = 256,  /* and one for so many of its bytes */
+    CHUNK = 64 << 10, /* bytes of memory that are had at one time, */
+    SMALL = 2000      /* if no more of them are put */
 };
 
 enum state {
@@ -282,11 +283,14 @@ BRIO_ERR brio_pages_take(struct brio_pages *p, brio_off page, struct brio_hold *
 }
 
 /* Each process gets its own way to memory that is shared, and page by page of the system's
- * that costs more than the copy. */
+ * that costs more than a small copy. With large ones a rank has its pages for itself, and not
+ * those of the others in between. */
 void brio_pages_ready(struct brio_pages *p, const struct brio_hold *hold, uint32_t lo,
                       uint32_t n)
 {
     const size_t at = (size_t)(hold->data - p->data) + lo, all = (size_t)p->nslots * p->page;
+    if (n > SMALL)
+        return;
     for (size_t i = at / CHUNK; i <= (at + n - 1) / CHUNK; i++) {
         if (atomic_load_explicit(&p->had[i], memory_order_relaxed))
             continue;
