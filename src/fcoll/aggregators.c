@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 /* An owner with less than this to move costs more than it gains, where nobody has measured. */
-#define SATURATION ((brio_off)4 << 20)
+#define SATURATION ((brio_off)512 << 10)
 
 /* Bytes of the access; without the ranks' own numbers, at most so many. */
 static brio_off volume(const struct brio_extent *e)

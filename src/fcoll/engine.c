@@ -59,7 +59,7 @@ const struct brio_hint brio_coll_hints[] = {
      .min = 1,
      .max = (brio_off)1 << 40,
      .same = true,
-     .help = "bytes of the file that an owner holds at one time; it has two such buffers"},
+     .help = "memory of an owner for what it gathers; on servers, for each of its two windows"},
     {.name = "cb_block_size",
      .kind = BRIO_HINT_BYTES,
      .offset = AT(block),
@@ -495,7 +495,7 @@ static void inspect(struct engine *e, enum brio_wait how)
         .stripe = e->env.stripe,
         .places = e->env.places,
         .owners = (int)brio_min(e->conf.nodes, e->env.team->nranks),
-        .buffer = e->conf.buffer,
+        .buffer = brio_worth_window(&e->env, e->conf.buffer),
     };
     e->shift = 0;
     e->shelf.last_id = w[LAST_ID];

@@ -1,6 +1,8 @@
 /* What an access of its own costs a rank against a copy to and from an owner. */
 #include "fcoll/worth.h"
 
+#include "fcoll/area.h"
+
 enum {
     LARGE_PIECE = 64 << 10, /* copying it once more costs as much as a call */
     PAGE = 4096,            /* two ranks that write to one page get in each other's way */
@@ -39,4 +41,11 @@ bool brio_worth_sparse(const struct brio_coll_env *env, brio_off piece, brio_off
                        brio_off span)
 {
     return env->local && piece >= PAGE && volume < span / SPARSE;
+}
+
+/* Servers want large accesses. A page cache does not: there both windows of an owner are one
+ * collective buffer, and so more often still in the processor's cache when they are copied. */
+brio_off brio_worth_window(const struct brio_coll_env *env, brio_off buffer)
+{
+    return brio_max(1, env->local ? buffer / BRIO_BUFFERS : buffer);
 }
