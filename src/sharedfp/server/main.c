@@ -2,9 +2,15 @@
  * it that it is over. Not a part of the library. */
 #include <mpi.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "sharedfp/service.h"
+
+enum {
+    SOON = 50,    /* looks without a nap, */
+    RARELY = 5000 /* and before the naps become long */
+};
 
 /* Waits for a message without keeping a core busy, for the ranks need it: the longer none
  * comes, the longer the naps. */
@@ -15,11 +21,11 @@ static void await(MPI_Comm parents, MPI_Status *status)
         PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, parents, &there, status);
         if (there)
             return;
-        if (idle < 200) {
+        if (idle < SOON) {
             sched_yield();
             continue;
         }
-        long us = idle < 1000 ? 20 : 1000;
+        long us = idle < RARELY ? 10 : 1000;
         nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
     }
 }
@@ -43,6 +49,7 @@ int main(int argc, char **argv)
     MPI_Comm parents;
     PMPI_Init(&argc, &argv);
     PMPI_Comm_get_parent(&parents);
+    prctl(PR_SET_TIMERSLACK, 1000UL); /* or each nap takes 50 microseconds more */
     if (parents != MPI_COMM_NULL) {
         serve(parents);
         PMPI_Comm_disconnect(&parents);
