@@ -311,6 +311,16 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
     return BRIO_OK;
 }
 
+/* Not before all ranks are here: on some file systems a file that is removed is gone, also for
+ * those who have it open. */
+static BRIO_ERR remove_with_all(struct brio_file *f)
+{
+    enum brio_err err = brio_agree(&f->team, BRIO_OK);
+    if (!err && f->team.rank == 0)
+        err = brio_file_fs(f)->remove(f->path, f->chosen[BRIO_FS].conf);
+    return err;
+}
+
 BRIO_ERR brio_file_close(struct brio_file *f)
 {
     enum brio_err err = BRIO_OK;
@@ -336,11 +346,11 @@ BRIO_ERR brio_file_close(struct brio_file *f)
     brio_explain_closing(f);
     if (f->report)
         brio_report_end(f);
-    if (f->team.rank == 0 && f->amode & MPI_MODE_DELETE_ON_CLOSE) {
-        enum brio_err removed = brio_file_fs(f)->remove(f->path, f->chosen[BRIO_FS].conf);
-        if (!err)
-            err = removed;
-    }
+    enum brio_err removed = BRIO_OK;
+    if (f->amode & MPI_MODE_DELETE_ON_CLOSE)
+        removed = remove_with_all(f);
+    if (!err)
+        err = removed;
     enum brio_err closed = brio_modules_close(f);
     if (!err)
         err = closed;

@@ -38,7 +38,8 @@ static int query(const struct brio_facts *facts, const void *conf)
         return brio_answer(5, "not measured on %s", facts->fs_name);
     if (in_memory(facts->fs_name))
         return brio_answer(5, "all of %s is in memory", facts->fs_name);
-    return brio_answer(5, "scattered reads are faster from the disk, slower from memory");
+    return brio_answer(
+        5, "scattered reads from the disk are faster, the rest alike; serves who asks");
 }
 
 /* A ring for one access, or NULL. */
