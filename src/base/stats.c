@@ -8,18 +8,27 @@
 #include "base/mem.h"
 #include "base/trace.h"
 
-_Thread_local int brio_stats_thread = -1;
+_Thread_local unsigned brio_stats_thread = BRIO_SHARDS;
 
-/* The first threads of the process get a shard each; the others add to the last one by
- * operations that cannot lose anything. */
-int brio_stats_enlist(void)
+/* The first threads of the process get a shard each; the others have the last one together. */
+static void enlist(void)
 {
-    static _Atomic int threads;
-    int n = atomic_load(&threads);
+    static _Atomic unsigned threads;
+    unsigned n = atomic_load(&threads);
     while (n < BRIO_SHARDS - 1 && !atomic_compare_exchange_weak(&threads, &n, n + 1))
         ;
     brio_stats_thread = n;
-    return n;
+}
+
+void brio_count_late(struct brio_stats *s, int counter, int64_t n)
+{
+    if (brio_stats_thread == BRIO_SHARDS)
+        enlist();
+    if (brio_stats_owns())
+        brio_shard_add(&s->shard[brio_stats_thread], counter, n);
+    else /* others add to it, too */
+        atomic_fetch_add_explicit(&s->shard[BRIO_SHARDS - 1].n[counter], n,
+                                  memory_order_relaxed);
 }
 
 BRIO_ERR brio_stats_new(struct brio_stats **out)

@@ -68,7 +68,8 @@ enum brio_counter {
 
 struct brio_shard {
     _Atomic int64_t n[BRIO_COUNTERS];
-    _Atomic uint32_t tick; /* small accesses, about: nothing is added up from it */
+    _Atomic uint32_t tick; /* small accesses: the first ones, and then those since one was
+                              timed; about: nothing is added up from it */
 } __attribute__((aligned(64)));
 
 struct brio_trace;
@@ -81,9 +82,8 @@ struct brio_stats {
     int64_t since;
 };
 
-/* Which shard is this thread's; -1 until brio_stats_enlist has given it one. */
-extern _Thread_local int brio_stats_thread __attribute__((tls_model("initial-exec")));
-int brio_stats_enlist(void);
+/* Which shard is this thread's own; none if it has not asked yet, or came too late for one. */
+extern _Thread_local unsigned brio_stats_thread __attribute__((tls_model("initial-exec")));
 
 BRIO_ERR brio_stats_new(struct brio_stats **out);
 void brio_stats_free(struct brio_stats *s);
@@ -104,43 +104,50 @@ static inline int64_t brio_now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static inline int brio_stats_me(void)
+static inline bool brio_stats_owns(void)
 {
-    return brio_stats_thread >= 0 ? brio_stats_thread : brio_stats_enlist();
+    return __builtin_expect(brio_stats_thread < BRIO_SHARDS - 1, 1);
 }
 
-/* With more than one to add: the shard, once. */
-static inline void brio_shard_add(struct brio_shard *shard, bool shared, int counter, int64_t n)
+/* To a shard that no other thread writes. */
+static inline void brio_shard_add(struct brio_shard *shard, int counter, int64_t n)
 {
     _Atomic int64_t *at = &shard->n[counter];
-    if (__builtin_expect(shared, 0))
-        atomic_fetch_add_explicit(at, n, memory_order_relaxed);
-    else
-        atomic_store_explicit(at, atomic_load_explicit(at, memory_order_relaxed) + n,
-                              memory_order_relaxed);
+    atomic_store_explicit(at, atomic_load_explicit(at, memory_order_relaxed) + n,
+                          memory_order_relaxed);
 }
+
+/* The same for a thread that has no shard, or none yet. */
+void brio_count_late(struct brio_stats *s, int counter, int64_t n);
 
 static inline void brio_count(struct brio_stats *s, int counter, int64_t n)
 {
     if (!s)
         return;
-    int me = brio_stats_me();
-    brio_shard_add(&s->shard[me], me == BRIO_SHARDS - 1, counter, n);
+    if (brio_stats_owns())
+        brio_shard_add(&s->shard[brio_stats_thread], counter, n);
+    else
+        brio_count_late(s, counter, n);
 }
 
 /* A system call that moved bytes; block is a power of two. */
 static inline void brio_count_call(struct brio_stats *s, enum brio_dir dir, brio_off off,
                                    brio_off bytes, brio_off block)
 {
+    bool aligned = ((off | bytes) & (block - 1)) == 0;
     if (!s)
         return;
-    int me = brio_stats_me();
-    bool shared = me == BRIO_SHARDS - 1;
-    struct brio_shard *shard = &s->shard[me];
-    brio_shard_add(shard, shared, BRIO_N_CALLS + (int)dir, 1);
-    brio_shard_add(shard, shared, BRIO_N_CALL_BYTES + (int)dir, bytes);
-    brio_shard_add(shard, shared, BRIO_N_CALL_ALIGNED + (int)dir,
-                   ((off | bytes) & (block - 1)) == 0);
+    if (brio_stats_owns()) {
+        struct brio_shard *shard = &s->shard[brio_stats_thread];
+        brio_shard_add(shard, BRIO_N_CALLS + (int)dir, 1);
+        brio_shard_add(shard, BRIO_N_CALL_BYTES + (int)dir, bytes);
+        if (aligned)
+            brio_shard_add(shard, BRIO_N_CALL_ALIGNED + (int)dir, 1);
+        return;
+    }
+    brio_count_late(s, BRIO_N_CALLS + (int)dir, 1);
+    brio_count_late(s, BRIO_N_CALL_BYTES + (int)dir, bytes);
+    brio_count_late(s, BRIO_N_CALL_ALIGNED + (int)dir, aligned);
 }
 
 static inline int brio_size_class(brio_off bytes)
@@ -153,13 +160,17 @@ static inline int brio_size_class(brio_off bytes)
 static inline void brio_count_access(struct brio_stats *s, int kind, enum brio_dir dir,
                                      brio_off bytes)
 {
-    int me = brio_stats_me();
-    bool shared = me == BRIO_SHARDS - 1;
-    struct brio_shard *shard = &s->shard[me];
-    brio_shard_add(shard, shared, kind + (int)dir, 1);
-    brio_shard_add(shard, shared, BRIO_N_BYTES + (int)dir, bytes);
-    brio_shard_add(shard, shared, BRIO_N_SIZES + (int)dir * BRIO_SIZES + brio_size_class(bytes),
-                   1);
+    int size = BRIO_N_SIZES + (int)dir * BRIO_SIZES + brio_size_class(bytes);
+    if (brio_stats_owns()) {
+        struct brio_shard *shard = &s->shard[brio_stats_thread];
+        brio_shard_add(shard, kind + (int)dir, 1);
+        brio_shard_add(shard, BRIO_N_BYTES + (int)dir, bytes);
+        brio_shard_add(shard, size, 1);
+        return;
+    }
+    brio_count_late(s, kind + (int)dir, 1);
+    brio_count_late(s, BRIO_N_BYTES + (int)dir, bytes);
+    brio_count_late(s, size, 1);
 }
 
 /* How many accesses this one stands for if it is timed; 0 if it is not. The first ones count
@@ -168,12 +179,12 @@ static inline int brio_sample(struct brio_stats *s, brio_off bytes)
 {
     if (bytes >= BRIO_LARGE || s->trace)
         return 1;
-    _Atomic uint32_t *at = &s->shard[brio_stats_me()].tick;
-    uint32_t tick = atomic_load_explicit(at, memory_order_relaxed);
-    atomic_store_explicit(at, tick + 1, memory_order_relaxed);
-    if (tick < BRIO_SAMPLE)
-        return 1;
-    return tick % BRIO_SAMPLE == BRIO_SAMPLE - 1 ? BRIO_SAMPLE : 0;
+    unsigned me = brio_stats_owns() ? brio_stats_thread : BRIO_SHARDS - 1;
+    _Atomic uint32_t *at = &s->shard[me].tick;
+    uint32_t tick = atomic_load_explicit(at, memory_order_relaxed) + 1;
+    bool timed = __builtin_expect(tick >= 2 * BRIO_SAMPLE, 0);
+    atomic_store_explicit(at, timed ? BRIO_SAMPLE : tick, memory_order_relaxed);
+    return timed ? BRIO_SAMPLE : tick <= BRIO_SAMPLE;
 }
 
 /* The collective access under way goes over to another phase; returns the one before. */
