@@ -40,6 +40,10 @@ check-ceph: deps-ceph build
 bench: programs
 	@"$(BUILD)/brio" reproduce --quick --out "$(BUILD)/reproduce"
 
+# All of them, and doc/results.md with its figures: half an hour. Goes on where it was.
+results: programs
+	@"$(BUILD)/brio" reproduce --full --out "$(BUILD)/reproduce" --markdown doc/results.md
+
 install: programs
 	@cmake --install "$(BUILD)" --prefix "$(PREFIX)"
 
@@ -57,5 +61,5 @@ clean:
 deps-build deps-check deps-ceph:
 	@[ "$(DEPS)" = no ] || tools/deps $(@:deps-%=%)
 
-.PHONY: all configure build programs demo check check-ceph bench install uninstall format clean deps-build deps-check deps-ceph
+.PHONY: all configure build programs demo check check-ceph bench results install uninstall format clean deps-build deps-check deps-ceph
 .NOTPARALLEL:

@@ -42,6 +42,9 @@ static void gather(const struct brio_outcome *o, struct brio_environment *e)
         for (size_t k = 0; k < who->n; k++)
             add_mpi(e->mpis, sizeof e->mpis,
                     brio_json_text(brio_json_get(brio_json_at(who, k), "mpi")));
+        const char *when = brio_json_text(brio_json_get(o->line[i], "when"));
+        if (strcmp(when, e->date) > 0) /* the last of all */
+            snprintf(e->date, sizeof e->date, "%s", when);
         snprintf(e->files, sizeof e->files, "%.60s in %.400s",
                  brio_json_text(brio_json_get(run, "filesystem")),
                  brio_json_text(brio_json_get(run, "directory")));
@@ -51,10 +54,8 @@ static void gather(const struct brio_outcome *o, struct brio_environment *e)
 void brio_environment_of(const struct brio_outcome *o, size_t n, struct brio_environment *out)
 {
     struct utsname u;
-    time_t now = time(NULL);
     char model[128], memory[64];
     memset(out, 0, sizeof *out);
-    strftime(out->date, sizeof out->date, "%Y-%m-%d %H:%M", localtime(&now));
     proc_value("/proc/cpuinfo", "model name", model, sizeof model);
     proc_value("/proc/meminfo", "MemTotal", memory, sizeof memory);
     snprintf(out->machine, sizeof out->machine, "%ld cores (%s), %.0f GB of memory",

@@ -30,7 +30,9 @@ static void put_data(FILE *out, const struct brio_curves *c)
 
 static void put_style(FILE *out, const struct brio_outcome *o, const char *dir)
 {
-    fputs("set terminal svg noenhanced size 720,380 font 'sans-serif,12' background '#ffffff'\n"
+    /* names of combinations are long, and stand below */
+    fprintf(out, "set terminal svg noenhanced size 720,%d ", o->what->space ? 620 : 380);
+    fputs("font 'sans-serif,12' background '#ffffff'\n"
           "set key outside right top\nset grid ytics lc rgb '#dddddd'\nset border 3\n"
           "set tics nomirror\nset yrange [0:*]\n",
           out);

@@ -1,8 +1,9 @@
-/* The results of `brio reproduce` as Markdown, with the figures beside it. */
+/* The results of `brio reproduce` as Markdown, with the figures in a directory beside it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/bench.h"
 #include "cli/results.h"
@@ -76,15 +77,15 @@ static void put_figure(FILE *out, const char *dir, const struct brio_outcome *o,
                        const char *direction)
 {
     char *svg = brio_figure(o, direction);
-    char *name = brio_text("%s-%s.svg", o->what->id, direction);
-    char *path = brio_text("%s/%s", dir, name);
+    char *path = brio_text("%s/%s-%s.svg", dir, o->what->id, direction);
+    const char *slash = strrchr(dir, '/');
     FILE *f = svg ? fopen(path, "w") : NULL;
     if (f && fprintf(f, "<?xml version=\"1.0\"?>\n%s", svg) > 0)
-        fprintf(out, "\n![%s, %s](%s)\n", o->what->id, direction, name);
+        fprintf(out, "\n![%s, %s](%s/%s-%s.svg)\n", o->what->id, direction,
+                slash ? slash + 1 : dir, o->what->id, direction);
     if (f)
         fclose(f);
     free(svg);
-    free(name);
     free(path);
 }
 
@@ -115,14 +116,18 @@ static void put_experiment(FILE *out, const char *dir, const struct brio_outcome
     fprintf(out, "\n    %s\n", brio_json_text(brio_json_get(o->line[0], "command")));
 }
 
-bool brio_markdown(const char *dir, const struct brio_outcome *o, size_t n, const char *mode)
+bool brio_markdown(const char *path, const struct brio_outcome *o, size_t n, const char *mode)
 {
-    char *path = brio_text("%s/results.md", dir);
+    const char *dot = strrchr(path, '.');
+    char *dir = dot && !strchr(dot, '/') ? brio_text("%.*s", (int)(dot - path), path)
+                                         : brio_text("%s.figures", path);
+    (void)mkdir(dir, 0777); /* figures that cannot be written are left out */
     FILE *out = fopen(path, "w");
     struct brio_environment e;
     const char *paper = "";
     if (!out) {
         brio_say("reproduce: cannot write %s: %s", path, strerror(errno));
+        free(dir);
         return false;
     }
     brio_environment_of(o, n, &e);
@@ -134,8 +139,11 @@ bool brio_markdown(const char *dir, const struct brio_outcome *o, size_t n, cons
         "sentence of the paper agrees goes by the medians; where a t-test on the repetitions "
         "cannot tell a difference from chance, it is called noise. "
         "The limit is the same bytes by plain contiguous `pwrite` and `pread` from the same "
-        "ranks. The command behind each table measures it again.\n",
-        mode, e.date, BRIO_VERSION, e.machine, e.system, e.files, e.mpis);
+        "ranks. The command behind each table measures it again, and `brio reproduce --%s` all "
+        "of "
+        "them.\n\nSizes are a small part of the papers', ranks share the cores, and files stay "
+        "in the page cache: orderings mean more than numbers.\n",
+        mode, e.date, BRIO_VERSION, e.machine, e.system, e.files, e.mpis, mode);
     for (size_t i = 0; i < n; i++) {
         if (o[i].n == 0)
             continue;
@@ -149,6 +157,6 @@ bool brio_markdown(const char *dir, const struct brio_outcome *o, size_t n, cons
     fine = fclose(out) == 0 && fine;
     if (!fine)
         brio_say("reproduce: cannot write %s: %s", path, strerror(errno));
-    free(path);
+    free(dir);
     return fine;
 }

@@ -21,7 +21,7 @@ const char brio_help_reproduce[] =
     "says by how much. A run that was interrupted goes on where it was.\n"
     "\n"
     "  --quick         some minutes (default)\n"
-    "  --full          larger sizes, more ranks: a quarter of an hour on two cores\n"
+    "  --full          larger sizes, more ranks: half an hour on two cores\n"
     "  --paper LIST    of 000, 001, 002, 003, 004\n"
     "  --only LIST     of experiments, as --list names them\n"
     "  --list          list the experiments, with the papers' own numbers, and end\n"
@@ -31,7 +31,8 @@ const char brio_help_reproduce[] =
     "                  the MPI that Brio runs on\n"
     "  --again         forget earlier results\n"
     "  --page          make the page from earlier results only\n"
-    "  --markdown      also results.md, with the figures as files beside it\n";
+    "  --markdown FILE also as Markdown, with the figures in a directory beside it:\n"
+    "                  doc/results.md has them in doc/results/\n";
 
 enum mode {
     QUICK,
@@ -42,7 +43,8 @@ struct request {
     enum mode mode;
     const char *paper, *only, *out, *dir;
     enum brio_mpi mpi;
-    bool list, again, page, markdown;
+    const char *markdown; /* NULL: none */
+    bool list, again, page;
 };
 
 /* What is done, and what is still to do, in seconds as the table has them. */
@@ -106,6 +108,8 @@ static bool take_value(struct request *r, const char *name, const char *value)
         r->out = value;
     else if (strcmp(name, "--dir") == 0)
         r->dir = value;
+    else if (strcmp(name, "--markdown") == 0)
+        r->markdown = value;
     else if (strcmp(name, "--mpi") == 0)
         r->mpi = brio_mpi_named(value);
     else
@@ -127,8 +131,6 @@ static bool parse(struct request *r, int argc, char **argv)
             r->again = true;
         else if (strcmp(word, "--page") == 0)
             r->page = true;
-        else if (strcmp(word, "--markdown") == 0)
-            r->markdown = true;
         else if (i + 1 < argc && take_value(r, word, argv[i + 1]))
             i++;
         else {
@@ -208,7 +210,11 @@ static char *line_of(const struct brio_experiment *e, const struct request *r,
         return NULL;
     fputs("{\"experiment\": ", out);
     brio_json_put(out, e->id);
-    fprintf(out, ", \"mode\": \"%s\", \"command\": ", mode_names[r->mode]);
+    char when[32];
+    time_t stamp = time(NULL);
+    strftime(when, sizeof when, "%Y-%m-%d %H:%M", localtime(&stamp));
+    fprintf(out, ", \"mode\": \"%s\", \"when\": \"%s\", \"command\": ", mode_names[r->mode],
+            when);
     brio_json_put(out, result->command);
     fputs(", \"absent\": \"", out);
     for (size_t i = 0; i < result->absent->n; i++)
@@ -415,7 +421,7 @@ int brio_cmd_reproduce(int argc, char **argv)
     read_results(path, &r, o, n);
     int code = r.page ? 0 : run_all(&r, o, n, path);
     if (!brio_page(page, o, n, mode_names[r.mode]) ||
-        (r.markdown && !brio_markdown(r.out, o, n, mode_names[r.mode])))
+        (r.markdown && !brio_markdown(r.markdown, o, n, mode_names[r.mode])))
         code = 1;
     brio_bench_remove_scratch();
     summarise(o, n);

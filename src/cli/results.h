@@ -69,8 +69,9 @@ struct brio_environment {
 };
 void brio_environment_of(const struct brio_outcome *o, size_t n, struct brio_environment *out);
 
-/* The same as the page, as Markdown with figures beside it; only experiments that were run. */
-bool brio_markdown(const char *dir, const struct brio_outcome *o, size_t n, const char *mode);
+/* The same as the page, as Markdown; figures are in a directory of the same name without its
+ * ending. Only experiments that were run. */
+bool brio_markdown(const char *path, const struct brio_outcome *o, size_t n, const char *mode);
 
 /* Writes the whole report; false, after a message, if it cannot be written. */
 bool brio_page(const char *path, const struct brio_outcome *o, size_t n, const char *mode);

@@ -85,6 +85,9 @@ expect spoiled_records 1 'bytes were wrong' "$brio" bench sharedfp -n 2 -d 4k -i
 expect gives_up 0 'gave up after 0.01 s: below' "$brio" bench small -n 1 --record 8 \
     --records 200000 --mpi "$mpi" --reps 1 --limit 0.01
 
+expect slow 0 '^  brio +0.00[0-9]' "$brio" bench small -n 1 --record 64 --records 10 --slow 20000 \
+    --reps 1 --only write --mpi "$mpi"
+grep -q 'takes 20000 us longer' said || wrong slow "does not say so"
 expect lists 0 'blockcyclic' "$brio" bench
 expect help 0 '--against' "$brio" help bench
 expect help_of_one 0 '--element=' "$brio" bench tile --help

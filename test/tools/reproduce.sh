@@ -46,6 +46,11 @@ done
 if command -v gnuplot >/dev/null; then
     grep -q '<svg' out/report.html || wrong page "no figure"
 fi
+expect markdown 0 'report.html' "$brio" reproduce --page --only 001.t1 --out out --markdown doc.md
+grep -q '^| coll | .* ±' doc.md || wrong markdown "no median with its spread"
+if command -v gnuplot >/dev/null; then
+    grep -q '(doc/001.t1-write.svg)' doc.md && [ -s doc/001.t1-write.svg ] || wrong markdown "no figure"
+fi
 # Without gnuplot there are tables, and a word about it.
 PATH=$PWD/bin:$PATH
 mkdir bin && printf '#!/bin/sh\nexit 1\n' >bin/gnuplot && chmod +x bin/gnuplot
@@ -68,6 +73,17 @@ code=$?
 grep -q 'report.html' said || wrong interrupted "no report"
 head -c 100 out/results.jsonl >>out/results.jsonl # a line that was cut
 expect goes_on 0 'agrees' "$brio" reproduce --mpi "$mpi" --only 001.t1 --out out
+
+# The study by brio tune: interrupted, it keeps what it has.
+"$brio" reproduce --mpi "$mpi" --only 004.otpo --out out >said 2>&1 </dev/null &
+pid=$!
+runs() { grep -c '^[0-9.]' out/004.otpo-quick.journal 2>/dev/null || true; }
+for _ in $(seq 300); do [ "$(runs)" -ge 2 ] 2>/dev/null && break; sleep 0.1; done
+kill -INT $pid
+wait $pid
+[ $? = 130 ] || wrong study "exit code"
+[ "$(runs)" -ge 2 ] || wrong study "keeps nothing"
+grep -q 'goes on from here' said || wrong study "does not say that it can go on"
 
 expect no_paper 2 'there is no .005' "$brio" reproduce --paper 005
 expect no_experiment 2 'there is no .000.9' "$brio" reproduce --only 000.9
