@@ -35,7 +35,7 @@ END
 
 while read -r name options; do
     set -- $options
-    expect "$name" 0 '"wrong_bytes": 0' "$brio" bench "$@" --mpi "$mpi" --reps 1 --verify --json
+    expect "$name" 0 '"wrong_bytes": 0' "$brio" bench "$@" --mpi "$mpi" --reps 1 --limit 100 --verify --json
     sound "$name"
 done <<'END'
 tile        tile -n 3 --size 200k --element 64,1k
