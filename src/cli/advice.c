@@ -62,6 +62,7 @@ static void on_small(struct advices *a)
     double alone = total(a, "read.independent") + total(a, "write.independent") +
                    total(a, "read.shared") + total(a, "write.shared");
     bool cached = strcmp(module_of(a, "cache"), "none") != 0;
+    bool written = strcmp(brio_report_string(a->r->file, "mode", ""), "write") == 0;
     if (alone < 0.5 * all || small < 0.5 * all || all < 200.0 * a->r->nranks)
         return;
     add(a, "Many small accesses, each on its own",
@@ -73,8 +74,8 @@ static void on_small(struct advices *a)
                            "alone, and each cost a system call. Collective calls "
                            "(MPI_File_write_at_all and its like) with a file view would let "
                            "Brio join those of all ranks; without changing the program, "
-                           "BRIO_CACHE=writebehind joins those of one rank.",
-                           small, all));
+                           "BRIO_CACHE=%s joins them.",
+                           small, all, written ? "writebehind" : "coherent"));
 }
 
 static void on_alignment(struct advices *a)
