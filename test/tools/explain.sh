@@ -129,7 +129,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     reads = argc > 1;
-    MPI_File_open(MPI_COMM_WORLD, "small", MPI_MODE_CREATE | (reads ? MPI_MODE_RDWR : MPI_MODE_WRONLY),
+    MPI_File_open(MPI_COMM_WORLD, "pieces", MPI_MODE_CREATE | (reads ? MPI_MODE_RDWR : MPI_MODE_WRONLY),
                   MPI_INFO_NULL, &fh);
     for (int i = 0; i < 100; i++) {
         MPI_File_write_at(fh, 2 * i + rank, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE);
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 }
 END
 mpicc -o small small.c || exit 1
-expect auto_at_close 0 'small: closed' env BRIO_CACHE=auto BRIO_EXPLAIN=1 "$brio" run -n 2 ./small
+expect auto_at_close 0 'pieces: closed' env BRIO_CACHE=auto BRIO_EXPLAIN=1 "$brio" run -n 2 ./small
 once auto_says_why 'kept back.*: (64 writes of 1 bytes took|another rank found)'
 expect coherent_at_close 0 'found [0-9.]+ % of 200 pieces in the cache' \
     env BRIO_CACHE=coherent BRIO_EXPLAIN=1 "$brio" run -n 2 ./small reads
