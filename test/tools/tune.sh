@@ -81,6 +81,7 @@ expect random 0 '^3 combinations' "$brio" tune --fresh --search random --trials 
     --no-profile small.tune -n 1 ./work
 
 # Interrupted, and gone on with.
+rm -f small.tune.journal
 "$brio" tune --fresh --no-profile small.tune -n 1 ./work slow >out 2>&1 &
 job=$!
 for _ in $(seq 100); do [ -e small.tune.journal ] && [ "$(wc -l <small.tune.journal)" -ge 4 ] && break; sleep 0.1; done
