@@ -6,6 +6,7 @@ set -eu
 build=$(cd "$1" && pwd)
 dir=$(mktemp -d "${2:-${TMPDIR:-/tmp}}/brio-indep.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
+ln -s "$build" "$dir/build" # LD_PRELOAD cannot hold a path with a space
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # run MPI LIBRARY-OR-NOTHING WORDS...
@@ -23,8 +24,8 @@ run() {
 
 for mpi in openmpi mpich; do
     [ -x "$build/bench/indep-$mpi" ] || continue
-    lib=$build/libbrio-$mpi.so
-    [ -e "$lib" ] || { echo "indep.sh: there is no $lib" >&2; exit 1; }
+    lib=$dir/build/libbrio-$mpi.so
+    [ -e "$lib" ] || { echo "indep.sh: there is no $build/libbrio-$mpi.so" >&2; exit 1; }
     own=$dir/own-$mpi brio=$dir/brio-$mpi
     # Open MPI's own blocks take a minute each: once is enough to compare with.
     if [ "$mpi" = openmpi ]; then passes=1; else passes=5; fi
