@@ -72,6 +72,18 @@ static void put_bars(FILE *out, const struct brio_curves *c)
           out);
 }
 
+/* gnuplot ends some lines with blanks. */
+static void trim_lines(char *text)
+{
+    char *to = text;
+    for (const char *at = text; *at; at++) {
+        while (*at == '\n' && to > text && to[-1] == ' ')
+            to--;
+        *to++ = *at;
+    }
+    *to = '\0';
+}
+
 char *brio_figure(const struct brio_outcome *o, const char *dir)
 {
     struct brio_curves c = brio_curves_of(o, dir);
@@ -94,6 +106,8 @@ char *brio_figure(const struct brio_outcome *o, const char *dir)
         char *text = brio_memory(SIZE);
         char *begin = written && brio_output_of(argv, text, SIZE) ? strstr(text, "<svg") : NULL;
         svg = begin ? brio_copy(begin) : NULL;
+        if (svg)
+            trim_lines(svg);
         free(text);
         unlink(script);
     }
