@@ -58,11 +58,12 @@ static int await_signal(const sigset_t *set, double seconds)
     }
 }
 
-/* Ends the program and all that it has started in its group. */
+/* Ends the program and all that it has started in its group: in order through brio run, which
+ * passes the signal on (a launcher that gets it twice clears nothing up), or else by force. */
 static void end(pid_t pid, const sigset_t *set, int *status)
 {
     double until = now() + GRACE;
-    kill(-pid, SIGTERM);
+    kill(pid, SIGTERM);
     while (waitpid(pid, status, WNOHANG) == 0 && now() < until)
         await_signal(set, 0.1);
     kill(-pid, SIGKILL);
