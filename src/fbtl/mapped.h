@@ -10,6 +10,10 @@
  * failed. */
 bool brio_mapped_reach(const struct brio_port *to, const struct brio_io *io, brio_off hi);
 
+/* Asks for blocks for [lo, hi) at once if the file lacks some; one that cannot be had is told
+ * by brio_mapped_write. */
+void brio_mapped_allocate(const struct brio_port *to, brio_off lo, brio_off hi);
+
 /* Writes an access whose data lie in [lo, hi) of the file, and touches no other byte. False if
  * that is not possible here or now; nothing is lost then, though bytes of the access may have
  * been written: write it by stretches, which tells what is wrong. */

@@ -84,7 +84,8 @@ static brio_off call(const struct brio_port *port, enum brio_dir dir, const stru
 /* A long dense access in chunks of the file, for two threads. */
 enum {
     CHUNK = 16 << 20,
-    MAX_CHUNKS = 1024
+    MAX_CHUNKS = 1024,
+    SPARSE = 64 /* what is cut in windows has more than one data byte in so many */
 };
 
 struct chunks {
@@ -144,12 +145,33 @@ static struct brio_result sum_chunks(struct chunks *c)
     return all;
 }
 
+/* Readies the file for chunks that are written through mappings. It reaches to the end at
+ * once: the page that holds the last byte is a small one, and would be in the way of a large
+ * one at the end of each window. Chunks side by side with data all through get their blocks
+ * together, at four fifths of what they cost one by one. */
+static void ready(const struct chunks *c, brio_off hi)
+{
+    const struct brio_port *port = &c->p->port;
+    int begin = 0;
+    if (!brio_mapped_reach(port, &c->io, hi))
+        return;
+    for (int i = 0; i < c->n; i++) {
+        bool dense = before(c, i + 1) - before(c, i) >= c->step / SPARSE;
+        int end = dense ? i + 1 : i;
+        if (end > begin && (!dense || end == c->n))
+            brio_mapped_allocate(port, c->first + begin * c->step,
+                                 brio_min(c->first + end * c->step, hi));
+        if (!dense)
+            begin = i + 1;
+    }
+}
+
 /* True if the access was long and dense enough, and is done. */
 static bool move_shared(struct brio_bites *p, const struct brio_io *io, struct brio_result *out)
 {
     struct brio_bite bite;
     void *mem;
-    if (io->bytes < CHUNK / 64) /* denser than any that is cut in windows */
+    if (io->bytes < CHUNK / SPARSE)
         return false;
     brio_sieve_next(&p->sieve, io, &bite);
     if (bite.way != BRIO_WAY_WINDOW)
@@ -165,10 +187,8 @@ static bool move_shared(struct brio_bites *p, const struct brio_io *io, struct b
         return false;
     c.result = mem;
     pthread_mutex_init(&c.lock, NULL);
-    /* At once for all: the page that holds the byte is a small one, and would be in the way
-     * of a large one at the end of each window. */
     if (io->dir == BRIO_WRITE)
-        (void)brio_mapped_reach(&p->port, io, hi);
+        ready(&c, hi);
     brio_pool_share(move_chunk, &c, c.n, brio_pool_spare());
     *out = sum_chunks(&c);
     pthread_mutex_destroy(&c.lock);
