@@ -71,6 +71,7 @@ struct brio_bench_series {
 struct brio_bench_cell {
     enum brio_bench_state state;
     char *io, *mpi, *modules; /* what really ran, or NULL */
+    char *why;                /* it failed, in its own words, or NULL */
     struct brio_bench_series dir[BRIO_BENCH_DIRS];
 };
 
@@ -147,9 +148,9 @@ enum brio_bench_turn {
 };
 enum brio_bench_turn brio_bench_turn(struct brio_bench_job *job, double limit,
                                      brio_bench_line *line, void *self);
-/* Ends it if it still runs, shows what it said on standard error if that is asked, and removes
- * what it left. */
-void brio_bench_stop(struct brio_bench_job *job, bool show);
+/* Ends it if it still runs and removes what it left. With `why`, shows what it said on standard
+ * error, and keeps there what it said first. */
+void brio_bench_stop(struct brio_bench_job *job, char **why);
 /* The same for one that has done all: lets it end by itself. */
 void brio_bench_finish(struct brio_bench_job *job);
 

@@ -199,7 +199,7 @@ struct brio_bench_job *brio_bench_start(const struct brio_bench_plan *plan, size
         brio_say("bench: cannot make the pipe %s: %s", job->pipe, strerror(errno));
     struct brio_words w = command(plan, job, slot, from);
     if (job->turns < 0 || !launch(job, &w)) {
-        brio_bench_stop(job, false);
+        brio_bench_stop(job, NULL);
         return NULL;
     }
     return job;
@@ -232,8 +232,10 @@ static bool ended(struct brio_bench_job *job, double limit)
     return true;
 }
 
-static void show_errors(const char *path)
+/* The first line that is the program's own, not its launcher's; NULL if there is none. */
+static char *show_errors(const char *path)
 {
+    static const char own[] = "brio bench: ";
     char text[4096];
     FILE *f = fopen(path, "r");
     size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
@@ -241,13 +243,19 @@ static void show_errors(const char *path)
         fwrite(text, 1, n, stderr);
     if (f)
         fclose(f);
+    text[n] = '\0';
+    const char *line = strstr(text, own);
+    if (!line)
+        return NULL;
+    line += sizeof own - 1;
+    return brio_text("%.*s", (int)strcspn(line, "\n"), line);
 }
 
 void brio_bench_finish(struct brio_bench_job *job)
 {
     if (job)
         read_until(job, "end of output", START_LIMIT, NULL, NULL);
-    brio_bench_stop(job, false);
+    brio_bench_stop(job, NULL);
 }
 
 static int remove_entry(const char *path, const struct stat *s, int kind, struct FTW *where)
@@ -258,7 +266,7 @@ static int remove_entry(const char *path, const struct stat *s, int kind, struct
     return remove(path);
 }
 
-void brio_bench_stop(struct brio_bench_job *job, bool show)
+void brio_bench_stop(struct brio_bench_job *job, char **why)
 {
     if (!job)
         return;
@@ -273,8 +281,8 @@ void brio_bench_stop(struct brio_bench_job *job, bool show)
     }
     if (job->out > 0)
         close(job->out);
-    if (show)
-        show_errors(job->errors);
+    if (why)
+        *why = show_errors(job->errors);
     nftw(job->tmp, remove_entry, 8, FTW_DEPTH | FTW_PHYS); /* a launcher that was killed */
     unlink(job->pipe);
     unlink(job->errors);

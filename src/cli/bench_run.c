@@ -130,7 +130,7 @@ static void give_turn(struct run *run, size_t who, double limit)
         return;
     cell->state = got == BRIO_BENCH_LATE ? BRIO_BENCH_GAVE_UP : BRIO_BENCH_FAILED;
     run->late[who]++;
-    brio_bench_stop(run->job[who], got == BRIO_BENCH_ENDED);
+    brio_bench_stop(run->job[who], got == BRIO_BENCH_ENDED ? &cell->why : NULL);
     run->job[who] = NULL;
 }
 
@@ -163,9 +163,10 @@ static void start_missing(struct run *run)
         tell_progress(run, plan->who[i].label);
         if (run->job[i] && brio_bench_ready(run->job[i]))
             continue;
-        brio_bench_stop(run->job[i], !brio_bench_interrupted());
+        struct brio_bench_cell *cell = &run->result->c[run->at].cell[i];
+        brio_bench_stop(run->job[i], brio_bench_interrupted() ? NULL : &cell->why);
         run->job[i] = NULL;
-        run->result->c[run->at].cell[i].state = BRIO_BENCH_FAILED;
+        cell->state = BRIO_BENCH_FAILED;
         run->out[i] = true;
     }
     free(fresh);
@@ -250,7 +251,7 @@ bool brio_bench_run(const struct brio_bench_plan *plan, struct brio_bench_result
         if (fine)
             brio_bench_finish(run.job[i]);
         else
-            brio_bench_stop(run.job[i], false);
+            brio_bench_stop(run.job[i], NULL);
     }
     out->interrupted = brio_bench_interrupted();
     free(run.job);

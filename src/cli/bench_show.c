@@ -287,6 +287,8 @@ static void json_cell(FILE *out, const struct brio_bench_plan *plan,
     brio_json_put(out, cell->mpi);
     fputs(", \"modules\": ", out);
     brio_json_put(out, cell->modules);
+    fputs(", \"why\": ", out);
+    brio_json_put(out, cell->why);
     fprintf(out, ", \"state\": \"%s\", ", states[cell->state]);
     json_series(out, plan, c, who, BRIO_BENCH_WRITE);
     fputs(", ", out);

@@ -175,26 +175,54 @@ static enum brio_verdict_word judge_few(const struct brio_outcome *o,
 /* ---- Claims --------------------------------------------------------------------------------
  */
 
-/* System calls that write, over all cases. */
-static double calls_of(const struct brio_outcome *o, const char *label)
+/* What `label` did in one case, or NULL. */
+static const struct brio_json *in_case(const struct brio_json *of_case, const char *label)
 {
-    double sum = NAN;
-    for (size_t i = 0; i < o->n; i++) {
+    const struct brio_json *who = brio_json_get(of_case, "contenders");
+    for (size_t j = 0; j < who->n; j++) {
+        const struct brio_json *one = brio_json_at(who, j);
+        if (strcmp(brio_json_text(brio_json_get(one, "label")), label) == 0)
+            return one;
+    }
+    return NULL;
+}
+
+/* What a contender did over all cases. */
+struct deeds {
+    double calls;    /* system calls that write; NAN: not known */
+    const char *why; /* it failed, or "" */
+};
+
+static struct deeds deeds_of(const struct brio_outcome *o, const char *label)
+{
+    struct deeds d = {.calls = NAN, .why = ""};
+    for (size_t i = 0; label && i < o->n; i++) {
         const struct brio_json *cases =
             brio_json_get(brio_json_get(o->line[i], "run"), "cases");
         for (size_t k = 0; k < cases->n; k++) {
-            const struct brio_json *who = brio_json_get(brio_json_at(cases, k), "contenders");
-            for (size_t j = 0; j < who->n; j++) {
-                const struct brio_json *one = brio_json_at(who, j);
-                if (strcmp(brio_json_text(brio_json_get(one, "label")), label) != 0)
-                    continue;
-                double n = brio_json_number(brio_json_get(
-                    brio_json_get(brio_json_get(one, "write"), "counts"), "write_calls"));
-                sum = isnan(sum) ? n : sum + n;
-            }
+            const struct brio_json *one = in_case(brio_json_at(cases, k), label);
+            if (!one)
+                continue;
+            double n = brio_json_number(brio_json_get(
+                brio_json_get(brio_json_get(one, "write"), "counts"), "write_calls"));
+            d.calls = isnan(d.calls) ? n : d.calls + n;
+            if (!*d.why)
+                d.why = brio_json_text(brio_json_get(one, "why"));
         }
     }
-    return sum;
+    return d;
+}
+
+/* Why a claim could not be judged, where one of the two says so. */
+static void tell_failure(const struct brio_outcome *o, const struct brio_claim *claim,
+                         char *said, size_t size)
+{
+    const char *const label[] = {claim->a, claim->b};
+    for (int i = 0; i < 2; i++) {
+        struct deeds d = deeds_of(o, label[i]);
+        if (*d.why && !*said)
+            snprintf(said, size, "%s failed: %s", label[i], d.why);
+    }
 }
 
 /* Half of the interval in which the factor is in 19 of 20 cases, in percent. */
@@ -227,14 +255,13 @@ static enum brio_verdict_word judge_range(const struct brio_claim *claim,
     return verdict(f, (f->value >= 2) == changes, changes);
 }
 
-enum brio_verdict_word brio_judge(const struct brio_outcome *o, const struct brio_claim *claim,
-                                  char *said, size_t size)
+static enum brio_verdict_word judge(const struct brio_outcome *o,
+                                    const struct brio_claim *claim, char *said, size_t size)
 {
     struct brio_curves c = brio_curves_of(o, "write");
     const struct brio_curve *a = named(&c, claim->a);
     const struct factor pair = compare(a, named(&c, claim->b)), range = range_of(a);
     brio_curves_free(&c);
-    said[0] = '\0';
     switch (claim->relation) {
     case BRIO_FASTER:
     case BRIO_NOT_SLOWER:
@@ -244,7 +271,7 @@ enum brio_verdict_word brio_judge(const struct brio_outcome *o, const struct bri
     case BRIO_CHANGES:
         return judge_range(claim, &range, said, size);
     case BRIO_FEWER_CALLS: {
-        double fewer = calls_of(o, claim->b) / calls_of(o, claim->a);
+        double fewer = deeds_of(o, claim->b).calls / deeds_of(o, claim->a).calls;
         if (isfinite(fewer))
             snprintf(said, size, "%s makes %.0f times as many writes as %s", claim->b, fewer,
                      claim->a);
@@ -257,4 +284,14 @@ enum brio_verdict_word brio_judge(const struct brio_outcome *o, const struct bri
         break;
     }
     return judge_near(o, claim, said, size);
+}
+
+enum brio_verdict_word brio_judge(const struct brio_outcome *o, const struct brio_claim *claim,
+                                  char *said, size_t size)
+{
+    said[0] = '\0';
+    enum brio_verdict_word v = judge(o, claim, said, size);
+    if (v == BRIO_NOT_MEASURED)
+        tell_failure(o, claim, said, size);
+    return v;
 }
