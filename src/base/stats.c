@@ -25,7 +25,7 @@ void brio_count_late(struct brio_stats *s, int counter, int64_t n)
     if (brio_stats_thread == BRIO_SHARDS)
         enlist();
     if (brio_stats_owns())
-        brio_shard_add(&s->shard[brio_stats_thread], counter, n);
+        brio_counter_add(&s->shard[brio_stats_thread].n[counter], n);
     else /* others add to it, too */
         atomic_fetch_add_explicit(&s->shard[BRIO_SHARDS - 1].n[counter], n,
                                   memory_order_relaxed);
@@ -102,7 +102,7 @@ const char *brio_counter_name(int counter, char out[32])
         return NULL;
     if (counter >= BRIO_N_SIZES) {
         int at = counter - BRIO_N_SIZES;
-        snprintf(out, 32, "sizes.%s.%d", dirs[at / BRIO_SIZES], at % BRIO_SIZES);
+        snprintf(out, 32, "sizes.%s.%d", dirs[at % 2], at / 2);
         return out;
     }
     if (!is_pair(counter)) {

@@ -61,7 +61,8 @@ enum brio_counter {
     BRIO_N_HOLES,   /* bytes of windows that nobody asked for */
     BRIO_N_LOCKS,   /* requests for a lock of the file system */
     BRIO_N_LOCK_NS, /* and how long they took */
-    /* Accesses by the program, by the class of their size; reads and then writes. */
+    /* Accesses by the program, by the class of their size; of each class, reads and then
+     * writes. */
     BRIO_N_SIZES,
     BRIO_COUNTERS = BRIO_N_SIZES + 2 * BRIO_SIZES
 };
@@ -109,10 +110,9 @@ static inline bool brio_stats_owns(void)
     return __builtin_expect(brio_stats_thread < BRIO_SHARDS - 1, 1);
 }
 
-/* To a shard that no other thread writes. */
-static inline void brio_shard_add(struct brio_shard *shard, int counter, int64_t n)
+/* To a counter that no other thread writes. */
+static inline void brio_counter_add(_Atomic int64_t *at, int64_t n)
 {
-    _Atomic int64_t *at = &shard->n[counter];
     atomic_store_explicit(at, atomic_load_explicit(at, memory_order_relaxed) + n,
                           memory_order_relaxed);
 }
@@ -125,7 +125,7 @@ static inline void brio_count(struct brio_stats *s, int counter, int64_t n)
     if (!s)
         return;
     if (brio_stats_owns())
-        brio_shard_add(&s->shard[brio_stats_thread], counter, n);
+        brio_counter_add(&s->shard[brio_stats_thread].n[counter], n);
     else
         brio_count_late(s, counter, n);
 }
@@ -138,11 +138,10 @@ static inline void brio_count_call(struct brio_stats *s, enum brio_dir dir, brio
     if (!s)
         return;
     if (brio_stats_owns()) {
-        struct brio_shard *shard = &s->shard[brio_stats_thread];
-        brio_shard_add(shard, BRIO_N_CALLS + (int)dir, 1);
-        brio_shard_add(shard, BRIO_N_CALL_BYTES + (int)dir, bytes);
-        if (aligned)
-            brio_shard_add(shard, BRIO_N_CALL_ALIGNED + (int)dir, 1);
+        _Atomic int64_t *own = &s->shard[brio_stats_thread].n[dir];
+        brio_counter_add(&own[BRIO_N_CALLS], 1);
+        brio_counter_add(&own[BRIO_N_CALL_BYTES], bytes);
+        brio_counter_add(&own[BRIO_N_CALL_ALIGNED], aligned);
         return;
     }
     brio_count_late(s, BRIO_N_CALLS + (int)dir, 1);
@@ -160,17 +159,17 @@ static inline int brio_size_class(brio_off bytes)
 static inline void brio_count_access(struct brio_stats *s, int kind, enum brio_dir dir,
                                      brio_off bytes)
 {
-    int size = BRIO_N_SIZES + (int)dir * BRIO_SIZES + brio_size_class(bytes);
+    int size = BRIO_N_SIZES + 2 * brio_size_class(bytes);
     if (brio_stats_owns()) {
-        struct brio_shard *shard = &s->shard[brio_stats_thread];
-        brio_shard_add(shard, kind + (int)dir, 1);
-        brio_shard_add(shard, BRIO_N_BYTES + (int)dir, bytes);
-        brio_shard_add(shard, size, 1);
+        _Atomic int64_t *own = &s->shard[brio_stats_thread].n[dir];
+        brio_counter_add(&own[kind], 1);
+        brio_counter_add(&own[BRIO_N_BYTES], bytes);
+        brio_counter_add(&own[size], 1);
         return;
     }
     brio_count_late(s, kind + (int)dir, 1);
     brio_count_late(s, BRIO_N_BYTES + (int)dir, bytes);
-    brio_count_late(s, size, 1);
+    brio_count_late(s, size + (int)dir, 1);
 }
 
 /* How many accesses this one stands for if it is timed; 0 if it is not. The first ones count
