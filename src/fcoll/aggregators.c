@@ -5,9 +5,6 @@
 
 #include "base/mem.h"
 
-/* An owner with less than this to move costs more than it gains, where nobody has measured. */
-#define SATURATION ((brio_off)512 << 10)
-
 /* Bytes of the access; without the ranks' own numbers, at most so many. */
 static brio_off volume(const struct brio_extent *e)
 {
@@ -23,7 +20,7 @@ int brio_aggregators(const struct brio_extent *e)
 {
     if (e->owners > 0)
         return (int)brio_min(e->owners, e->nranks);
-    brio_off n = brio_max(1, volume(e) / (e->k > 0 ? e->k : SATURATION));
+    brio_off n = brio_max(1, volume(e) / e->k);
     n = brio_min(n, brio_max(e->servers, brio_max(1, e->cores)));
     return (int)brio_min(n, e->nranks);
 }

@@ -286,7 +286,7 @@ static bool on_same_servers(const struct engine *e, const struct brio_plan *plan
 
 static brio_off k_of(const struct engine *e)
 {
-    return e->io.dir == BRIO_READ ? e->env.k_read : e->env.k_write;
+    return brio_worth_share(&e->env, e->io.dir);
 }
 
 static void fill_words(struct engine *e)

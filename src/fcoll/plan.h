@@ -66,7 +66,7 @@ struct brio_extent {
     int cores;               /* of all nodes */
     const int *spread;       /* ranks, neighbours on different nodes (brio_spread), or NULL */
     bool listed;             /* only the first of these, as many as owners, may be owners */
-    brio_off k;              /* bytes that an owner should have, 0 if not known */
+    brio_off k;              /* bytes that an owner should have, at least 1 */
     enum brio_order ordered; /* if not BRIO_ORDER_NONE, what follows is there: */
     const struct brio_share *shares; /* by rank */
     const int *order;                /* of the ranks, in which neighbours form groups */

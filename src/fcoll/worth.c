@@ -4,9 +4,11 @@
 #include "fcoll/area.h"
 
 enum {
-    LARGE_PIECE = 64 << 10, /* copying it once more costs as much as a call */
-    PAGE = 4096,            /* two ranks that write to one page get in each other's way */
-    SPARSE = 8              /* bytes of the file for one of data */
+    LARGE_PIECE = 64 << 10,  /* copying it once more costs as much as a call */
+    PAGE = 4096,             /* two ranks that write to one page get in each other's way */
+    SPARSE = 8,              /* bytes of the file for one of data */
+    WRITE_SHARE = 512 << 10, /* owners that write to one file wait for each other */
+    READ_SHARE = 256 << 10
 };
 
 brio_off brio_worth_piece(const struct brio_io *io)
@@ -17,10 +19,21 @@ brio_off brio_worth_piece(const struct brio_io *io)
     return io->file->size / brio_max(1, io->file->npieces);
 }
 
+static brio_off known(const struct brio_coll_env *env, enum brio_dir dir)
+{
+    return dir == BRIO_READ ? env->k_read : env->k_write;
+}
+
+brio_off brio_worth_share(const struct brio_coll_env *env, enum brio_dir dir)
+{
+    brio_off k = known(env, dir);
+    return k > 0 ? k : dir == BRIO_READ ? READ_SHARE : WRITE_SHARE;
+}
+
 /* On servers, an access should fill a stripe, and be large enough to be fast. */
 static brio_off large(const struct brio_coll_env *env, enum brio_dir dir)
 {
-    brio_off k = dir == BRIO_READ ? env->k_read : env->k_write;
+    brio_off k = known(env, dir);
     return env->local ? LARGE_PIECE : brio_max(LARGE_PIECE, brio_max(k, env->stripe));
 }
 

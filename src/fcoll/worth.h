@@ -20,6 +20,9 @@ bool brio_worth_owner(const struct brio_coll_env *env, const struct brio_io *io)
 bool brio_worth_sparse(const struct brio_coll_env *env, brio_off piece, brio_off volume,
                        brio_off span);
 
+/* Bytes that an owner should have at least: with less it costs more than it gains. */
+brio_off brio_worth_share(const struct brio_coll_env *env, enum brio_dir dir);
+
 /* Bytes of one window of an owner that has a collective buffer of so many. */
 brio_off brio_worth_window(const struct brio_coll_env *env, brio_off buffer);
 

@@ -255,7 +255,7 @@ static struct brio_extent draw_extent(int small)
     e.hi = e.lo + span;
     e.most = 1 + test_below(span);
     e.cores = 1 + (int)test_below(64);
-    e.k = test_below(2) ? 1 + test_below(span) : 0;
+    e.k = 1 + test_below(span);
     draw_ranks(&e);
     e.owners = test_below(2) ? 1 + (int)test_below(e.nranks) : 0;
     if (test_below(3) == 0) {
@@ -383,7 +383,8 @@ static void a_server_has_one_owner(void)
  * from the number of ranks. */
 static void numbers_of_owners(void)
 {
-    struct brio_extent e = {.nranks = 16, .hi = (brio_off)1 << 30, .servers = 1};
+    struct brio_extent e = {
+        .nranks = 16, .hi = (brio_off)1 << 30, .k = 512 << 10, .servers = 1};
     e.most = e.hi / 16;
     for (e.owners = 1; e.owners <= 20; e.owners++)
         CHECK(brio_aggregators(&e) == (e.owners < 16 ? e.owners : 16), "%d for %d",
