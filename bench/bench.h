@@ -76,6 +76,9 @@ struct job {
     long long extent; /* bytes of the file that one call of all ranks covers */
     int calls;
     const int *lens; /* bytes of this rank in each call; NULL: always `bytes` */
+    /* Where each call's bytes are by plain access to one file; NULL: behind those of the call
+     * before, in a part that is this rank's own. */
+    const long long *places;
     enum access access;
     long long nruns; /* contiguous pieces of one call, in the order of the buffer */
     /* Where piece i of a call lies in the file, and how long it is; it may be empty. */
@@ -138,8 +141,8 @@ void access_pieces(struct job *job, int call, int write);
 /* ---- plain.c ------------------------------------------------------------------------------
  */
 
-/* The limit: the same bytes by plain contiguous pwrite and pread from the same ranks, each in
- * a part of one file that is its own, or each in a file of its own. */
+/* The limit: the same bytes by plain contiguous pwrite and pread from the same ranks, each at
+ * its places in one file, or each in a file of its own. */
 extern const struct workload plain_work;
 void setup_plain(struct job *job);
 

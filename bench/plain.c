@@ -12,9 +12,11 @@
 static char own_path[4096];
 static bool own_files;
 
-static long long place(const struct job *job)
+static long long place(const struct job *job, int call)
 {
-    return own_files ? job->done : job->here + job->done;
+    if (own_files)
+        return job->done;
+    return job->places ? job->places[call] : job->here + job->done;
 }
 
 static void open_plain(struct job *job)
@@ -36,9 +38,9 @@ static void close_plain(struct job *job)
 
 static void move_plain(struct job *job, int call, int write)
 {
-    long long len = lens_at(job, call);
+    long long len = lens_at(job, call), first = place(job, call);
     for (long long done = 0; done < len;) {
-        off_t at = (off_t)(place(job) + done);
+        off_t at = (off_t)(first + done);
         size_t rest = (size_t)(len - done);
         ssize_t n = write ? pwrite(job->fd, job->buf + done, rest, at)
                           : pread(job->fd, job->buf + done, rest, at);

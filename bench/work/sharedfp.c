@@ -34,6 +34,7 @@ struct shared {
     long long share; /* of a rank in one loop */
     long long span;  /* no record is longer; a multiple of 8 */
     int *lens;
+    long long *places;   /* of records in the order of loops, and of ranks in each */
     struct place *found; /* where this rank's reads came from */
 };
 
@@ -78,6 +79,25 @@ static int length_of(const struct shared *s, int who, int loop)
     return (int)n;
 }
 
+static void lay_out(struct job *job)
+{
+    struct shared *s = job->more;
+    long long at = 0;
+    s->lens = need_memory(job->calls * (long long)sizeof *s->lens);
+    s->places = need_memory(job->calls * (long long)sizeof *s->places);
+    for (int i = 0; i < job->calls; i++)
+        for (int who = 0; who < nranks; who++) {
+            int len = length_of(s, who, i);
+            if (who == rank) {
+                s->lens[i] = len;
+                s->places[i] = at;
+            }
+            at += len;
+        }
+    job->lens = s->lens;
+    job->places = s->places;
+}
+
 static void setup(struct job *job, int which)
 {
     long long loops[LIST_MAX], bytes = option_number(job->opt, "bytes");
@@ -97,12 +117,9 @@ static void setup(struct job *job, int which)
     if (s->share - s->share * s->variability / 100 < SHORTEST || s->share > 1 << 29)
         fail("a rank's share of a loop must be from 16 bytes to 512 MiB, the shortest, too");
     s->span = (s->share * 2 + 7) / 8 * 8;
-    s->lens = need_memory(job->calls * (long long)sizeof *s->lens);
     s->found = need_memory(job->calls * (long long)sizeof *s->found);
     job->bytes = s->span;
-    for (int i = 0; i < job->calls; i++)
-        s->lens[i] = length_of(s, rank, i);
-    job->lens = s->lens;
+    lay_out(job);
     job->x = job->calls;
     snprintf(job->name, sizeof job->name, "%d loops of %lld B a rank, mode %d", job->calls,
              s->share, s->mode);
@@ -267,6 +284,7 @@ static void finish(struct job *job)
 {
     struct shared *s = job->more;
     free(s->lens);
+    free(s->places);
     free(s->found);
     free(s);
 }
