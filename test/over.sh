@@ -1,24 +1,28 @@
 # For scripts that run test programs over a file system of their own: sourced, with $here and $build
-# set. over LIST runs each line of LIST, "kind/program ranks [cases...]", with every MPI that there
-# is, under the limit BRIO_TEST_LIMIT, and ends with `N passed, N failed`; false if one failed, or
-# none ran.
+# set. over LIST [WORD] runs each line of LIST, "kind/program ranks [cases...]", with every MPI that
+# there is, under the limit BRIO_TEST_LIMIT; WORD is said with each. over_end ends with
+# `N passed, N failed`; false if one failed, or none ran.
+over_passed=0 over_failed=0
 over() {
-    local passed=0 failed=0 mpi test ranks cases began out=$build/over.$$.out
+    local mpi test ranks cases began out=$build/over.$$.out name
     for mpi in $(sed -n 's/^BRIO_MPIS_FOUND:[^=]*=//p' "$build/CMakeCache.txt" | tr ';' ' '); do
         while read -r test ranks cases; do
-            began=$SECONDS
+            began=$SECONDS name="$test $mpi $ranks${2:+ $2}"
             # shellcheck disable=SC2086 # the cases are words
             if "$here/run" "$mpi" "$ranks" "$build/test/$test-$mpi" $cases >"$out" 2>&1; then
-                passed=$((passed + 1))
-                echo "passed  $test $mpi $ranks  ($((SECONDS - began)) s)"
+                over_passed=$((over_passed + 1))
+                echo "passed  $name  ($((SECONDS - began)) s)"
             else
-                failed=$((failed + 1))
-                echo "FAILED  $test $mpi $ranks  ($((SECONDS - began)) s)"
+                over_failed=$((over_failed + 1))
+                echo "FAILED  $name  ($((SECONDS - began)) s)"
                 grep -v '^ok ' "$out" | head -n 40
             fi
         done <<<"$1"
     done </dev/null
     rm -f "$out"
-    echo "$passed passed, $failed failed"
-    [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+}
+
+over_end() {
+    echo "$over_passed passed, $over_failed failed"
+    [ "$over_failed" = 0 ] && [ "$over_passed" -gt 0 ]
 }

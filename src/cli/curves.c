@@ -41,6 +41,30 @@ static void print_curve(const struct brio_speeds *c)
     printf("\n");
 }
 
+int brio_measured_ring(const struct brio_measured *m, bool warm)
+{
+    const double *speed = m->ring[warm];
+    return speed[0] > 0 && speed[1] > 0 ? (int)(100 * speed[1] / speed[0] + 0.5) : 0;
+}
+
+static void print_rings(const struct brio_measured *m)
+{
+    static const char *const from[] = {"disk", "memory"};
+    if (!brio_measured_ring(m, false)) {
+        printf("  Scattered reads by io_uring were not measured.\n");
+        return;
+    }
+    printf("  Scattered reads of 64 KiB by plain calls, and by io_uring (fbtl=uring)\n");
+    for (int warm = 0; warm < 2; warm++) {
+        char *plain = brio_report_bytes(m->ring[warm][0]);
+        char *ring = brio_report_bytes(m->ring[warm][1]);
+        printf("    from %-6s %11s/s %11s/s  %.2f x\n", from[warm], plain, ring,
+               m->ring[warm][1] / m->ring[warm][0]);
+        free(plain);
+        free(ring);
+    }
+}
+
 void brio_measured_print(const struct brio_measured *m, const struct brio_mount *mount)
 {
     char *write = brio_report_bytes((double)m->curve[0].k);
@@ -54,6 +78,7 @@ void brio_measured_print(const struct brio_measured *m, const struct brio_mount 
         print_curve(&m->curve[i]);
     printf("  k: one process reaches its full speed with writes of %s and reads of %s.\n",
            write, read);
+    print_rings(m);
     free(write);
     free(read);
 }
@@ -68,6 +93,8 @@ void brio_measured_json(FILE *out, const struct brio_measured *m,
             "  \"kept\": ",
             m->when, m->direct ? "true" : "false", m->curve[0].k, m->curve[1].k);
     brio_json_put(out, kept);
+    fprintf(out, ",\n  \"ring\": [[%.0f, %.0f], [%.0f, %.0f]]", m->ring[0][0], m->ring[0][1],
+            m->ring[1][0], m->ring[1][1]);
     fputs(",\n  \"curves\": [", out);
     for (int i = 0; i < BRIO_CURVES; i++) {
         const struct brio_speeds *c = &m->curve[i];
@@ -135,6 +162,14 @@ static void take_curve(const struct brio_json *from, struct brio_speeds *c)
     }
 }
 
+/* Those that were kept before there were any have none. */
+static void take_rings(const struct brio_json *from, struct brio_measured *out)
+{
+    for (size_t i = 0; i < 4 && from && from->n == 2; i++)
+        out->ring[i / 2][i % 2] =
+            brio_json_number(brio_json_at(brio_json_at(from, i / 2), i % 2));
+}
+
 bool brio_measured_recall(const char *file, const struct brio_mount *mount,
                           struct brio_measured *out)
 {
@@ -150,6 +185,7 @@ bool brio_measured_recall(const char *file, const struct brio_mount *mount,
     for (size_t i = 0; good && i < BRIO_CURVES; i++)
         take_curve(brio_json_at(curves, i), &out->curve[i]);
     if (good) {
+        take_rings(brio_json_get(v, "ring"), out);
         out->direct = brio_json_number(brio_json_get(v, "direct")) > 0;
         out->when = (long long)brio_json_number(brio_json_get(v, "when"));
     }

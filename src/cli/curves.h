@@ -27,11 +27,16 @@ struct brio_speeds {
 /* All that is known of one mount. */
 struct brio_measured {
     struct brio_speeds curve[BRIO_CURVES];
-    bool direct;    /* accesses went past the cache; else each write was synced */
-    long long when; /* seconds since 1970 */
+    double ring[2][2]; /* scattered reads of 64 KiB, bytes per second: from the disk and from
+                          memory, by plain calls and by io_uring; 0: not measured */
+    bool direct;       /* accesses went past the cache; else each write was synced */
+    long long when;    /* seconds since 1970 */
 };
 
 size_t brio_curve_size(int i);
+
+/* The speed by io_uring in percent of that by plain calls, 0 if it was not measured. */
+int brio_measured_ring(const struct brio_measured *m, bool warm);
 
 void brio_measured_print(const struct brio_measured *m, const struct brio_mount *mount);
 /* `kept` is the file of the saturation points, or "". */

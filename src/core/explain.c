@@ -136,6 +136,15 @@ void brio_explain_choice(struct brio_file *f, enum brio_framework framework)
         fprintf(out, "  %-9s   %s=%s is asked for (%s)\n", "", name, last.value, last.where);
 }
 
+void brio_explain_again(struct brio_file *f)
+{
+    if (out_of(f)) {
+        fclose(f->story->out);
+        free(f->story->text);
+        start_text(f->story);
+    }
+}
+
 void brio_explain_failed(struct brio_file *f, enum brio_framework framework)
 {
     FILE *out = out_of(f);
@@ -192,6 +201,11 @@ static void print_facts(FILE *out, const struct brio_file *f, const struct brio_
     if (facts->k_write > 0 || facts->k_read > 0)
         fprintf(out, "  %-9s   full speed from %lld bytes written, %lld read at once\n",
                 "measured", (long long)facts->k_write, (long long)facts->k_read);
+    if (facts->ring_cold > 0)
+        fprintf(out,
+                "  %-9s   scattered reads by io_uring: %d %% of the speed of plain calls from "
+                "the disk, %d %% from memory\n",
+                "", facts->ring_cold, facts->ring_warm);
     fprintf(out, "  %-9s   %s\n", "threads",
             facts->thread_multiple ? "MPI may be called by any" : "MPI is for one at a time");
 }

@@ -20,6 +20,9 @@ void brio_explain_begin(struct brio_file *f);
 void brio_explain_choice(struct brio_file *f, enum brio_framework framework);
 void brio_explain_failed(struct brio_file *f, enum brio_framework framework);
 
+/* All is chosen once more: what was said of the first time is forgotten. */
+void brio_explain_again(struct brio_file *f);
+
 /* What is known is complete: the file is open, or a view is set. */
 void brio_explain_opened(struct brio_file *f, const struct brio_layout *layout);
 void brio_explain_view(struct brio_file *f);

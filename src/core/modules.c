@@ -60,7 +60,15 @@ int64_t brio_modules_hash(const struct brio_file *f)
     return (int64_t)hash;
 }
 
-BRIO_ERR brio_modules_select(struct brio_file *f)
+/* Whether the fs module that was chosen has to be asked if it can be used from here. */
+static bool is_asked(const struct brio_file *f)
+{
+    return brio_file_fs(f) && brio_file_fs(f)->reach != brio_fs_reach_all;
+}
+
+/* Collective. One of each, the same everywhere. *free_to_change: fs is one that is asked, and
+ * on some rank nobody insists on it. */
+static BRIO_ERR select_all(struct brio_file *f, bool *free_to_change)
 {
     struct brio_verdict v;
     enum brio_err err = BRIO_OK;
@@ -76,8 +84,29 @@ BRIO_ERR brio_modules_select(struct brio_file *f)
             err = BRIO_OK;
     }
     brio_verdict_init(&v, err);
+    v.most = is_asked(f) && !f->chosen[BRIO_FS].forced;
     brio_verdict_same(&v, "the choice of modules", brio_modules_hash(f));
-    return brio_verdict_settle(&v, &f->team);
+    err = brio_verdict_settle(&v, &f->team);
+    *free_to_change = v.most > 0;
+    return err;
+}
+
+/* Collective. Some can only tell by trying whether they reach the file from every rank; and
+ * what the user asks for may go with another one only. */
+BRIO_ERR brio_modules_select(struct brio_file *f)
+{
+    bool free_to_change;
+    enum brio_err err = select_all(f, &free_to_change);
+    if (!err && is_asked(f))
+        err = brio_agree(&f->team, brio_file_fs(f)->reach(f->path, f->chosen[BRIO_FS].conf));
+    if (!err || !free_to_change)
+        return err;
+    brio_log(BRIO_NOTE, "without the file system's own library: %s", brio_err_text());
+    brio_explain_again(f);
+    if (is_asked(f))
+        brio_explain_failed(f, BRIO_FS);
+    f->facts.unreached = true;
+    return select_all(f, &free_to_change);
 }
 
 /* What one rank can do alone. */

@@ -12,9 +12,12 @@
 #include "fs/fs.h"
 #include "sharedfp/sharedfp.h"
 
-static const struct brio_module *const fs[] = {&brio_fs_ufs.base, &brio_fs_lustre.base,
+static const struct brio_module *const fs[] = {&brio_fs_ufs.base,
+                                               &brio_fs_lustre.base,
+                                               &brio_fs_cephsys.base,
 #if BRIO_HAVE_CEPH
                                                &brio_fs_ceph.base,
+                                               &brio_fs_cephmount.base,
 #endif
 #if BRIO_HAVE_PVFS2
                                                &brio_fs_pvfs2.base,

@@ -4,7 +4,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "fbtl/mapped.h"
+#include "lane/task.h"
 #include "type/pack.h"
 
 struct brio_bite_buffer {
@@ -142,14 +144,77 @@ bool brio_bites_flat(struct brio_bites *p, const struct brio_io *io, struct brio
     return true;
 }
 
-BRIO_ERR brio_bites_open(struct brio_bites *bites)
+struct brio_result brio_bites_any(void *self, const struct brio_io *io)
 {
-    atomic_store(&bites->spare, NULL);
-    return brio_map_bytes(1, &bites->flat);
+    struct brio_result r;
+    return brio_bites_flat(self, io, &r) ? r : brio_bites_move(self, io);
 }
 
-void brio_bites_close(struct brio_bites *bites)
+/* ---- The lane --------------------------------------------------------------------------- */
+
+const struct brio_hint brio_bites_hints[] = {
+    {.name = "ds_read",
+     .aliases = "romio_ds_read",
+     .kind = BRIO_HINT_SWITCH,
+     .offset = offsetof(struct brio_bites_conf, ds_read),
+     .def = "automatic",
+     .help = "Read small pieces that lie close together with the gaps between them."},
+    {.name = "ind_rd_buffer_size",
+     .kind = BRIO_HINT_BYTES,
+     .offset = offsetof(struct brio_bites_conf, rd_window),
+     .def = "1m",
+     .min = 4096,
+     .max = 1 << 30,
+     .help = "Bytes of the file read at once with the gaps."},
+    {.name = NULL},
+};
+
+static void submit(void *self, const struct brio_io *io, enum brio_wait how,
+                   struct brio_ticket *ticket)
 {
-    brio_map_unref(bites->flat);
-    free(atomic_load(&bites->spare));
+    struct brio_bites *p = self;
+    brio_task_submit(p->move, p, p->port.stats, io, how, ticket);
+}
+
+static void reap(void *self, struct brio_ticket *ticket, enum brio_wait how)
+{
+    (void)self;
+    brio_task_reap(ticket, how);
+}
+
+static BRIO_ERR flush(void *self)
+{
+    (void)self;
+    return BRIO_OK;
+}
+
+static const struct brio_lane_ops ops = {submit, reap, flush};
+
+BRIO_ERR brio_bites_lane(const struct brio_store *store, struct brio_lane *out)
+{
+    void *mem;
+    enum brio_err err = brio_calloc(1, sizeof(struct brio_bites), &mem);
+    if (err)
+        return err;
+    struct brio_bites *p = mem;
+    atomic_init(&p->spare, NULL);
+    p->port = brio_port_of(store);
+    p->move = brio_bites_any;
+    p->stretches = brio_move_stretches;
+    err = brio_map_bytes(1, &p->flat);
+    if (err) {
+        free(p);
+        return err;
+    }
+    *out = (struct brio_lane){.ops = &ops, .self = p};
+    return BRIO_OK;
+}
+
+void brio_bites_free(struct brio_lane *lane)
+{
+    struct brio_bites *p = lane->self;
+    brio_map_unref(p->flat);
+    free(atomic_load(&p->spare));
+    free(p);
+    lane->self = NULL;
 }

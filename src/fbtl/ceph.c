@@ -2,15 +2,12 @@
  * a server takes longer than the bytes: so the pieces of a noncontiguous access go by several
  * threads at a time. */
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "fbtl/bites.h"
 #include "fbtl/fbtl.h"
 #include "fs/ceph.h"
 #include "lane/pool.h"
-#include "lane/task.h"
 
 enum {
     MAX_CALL = 64 << 20, /* its counts are ints, and it sends no more than 100 MiB at a time */
@@ -20,33 +17,12 @@ enum {
     CALL_BYTES = 64 << 10
 };
 
-struct conf {
-    enum brio_switch ds_read;
-    brio_off rd_window;
-};
-
-static const struct brio_hint hints[] = {
-    {.name = "ds_read",
-     .aliases = "romio_ds_read",
-     .kind = BRIO_HINT_SWITCH,
-     .offset = offsetof(struct conf, ds_read),
-     .def = "automatic",
-     .help = "Read small pieces that lie close together with the gaps between them."},
-    {.name = "ind_rd_buffer_size",
-     .kind = BRIO_HINT_BYTES,
-     .offset = offsetof(struct conf, rd_window),
-     .def = "1m",
-     .min = 4096,
-     .max = 1 << 30,
-     .help = "Bytes of the file read at once with the gaps."},
-    {0}};
-
 static int query(const struct brio_facts *facts, const void *conf)
 {
     (void)conf;
     if (strcmp(facts->store, BRIO_STORE_CEPH) != 0)
-        return brio_answer(-1, "the file is not opened by fs/ceph");
-    return brio_answer(50, "the file is opened by fs/ceph");
+        return brio_answer(-1, "libcephfs has not opened the file");
+    return brio_answer(50, "libcephfs has opened the file");
 }
 
 static const struct brio_calls calls = {
@@ -127,43 +103,14 @@ static struct brio_result stretches(const struct brio_port *port, const struct b
     return (struct brio_result){c.err, c.end};
 }
 
-static struct brio_result move(void *self, const struct brio_io *io)
-{
-    struct brio_result r;
-    return brio_bites_flat(self, io, &r) ? r : brio_bites_move(self, io);
-}
-
-static void submit(void *self, const struct brio_io *io, enum brio_wait how,
-                   struct brio_ticket *ticket)
-{
-    struct brio_bites *b = self;
-    brio_task_submit(move, b, b->port.stats, io, how, ticket);
-}
-
-static void reap(void *self, struct brio_ticket *ticket, enum brio_wait how)
-{
-    (void)self;
-    brio_task_reap(ticket, how);
-}
-
-static BRIO_ERR flush(void *self)
-{
-    (void)self;
-    return BRIO_OK; /* the client has no cache */
-}
-
-static const struct brio_lane_ops ops = {submit, reap, flush};
-
 static BRIO_ERR open_ceph(const struct brio_store *store, const void *conf,
                           struct brio_lane *out)
 {
-    const struct conf *c = conf;
-    void *mem;
-    enum brio_err err = brio_calloc(1, sizeof(struct brio_bites), &mem);
+    const struct brio_bites_conf *c = conf;
+    enum brio_err err = brio_bites_lane(store, out);
     if (err)
         return err;
-    struct brio_bites *b = mem;
-    b->port = brio_port_of(store);
+    struct brio_bites *b = out->self;
     b->port.move = call;
     b->port.most = MAX_CALL;
     b->port.calls = &calls;
@@ -172,28 +119,15 @@ static BRIO_ERR open_ceph(const struct brio_store *store, const void *conf,
                                    .write = BRIO_OFF_NEVER,
                                    .read_window = c->rd_window,
                                    .call_bytes = CALL_BYTES};
-    err = brio_bites_open(b);
-    if (err) {
-        free(b);
-        return err;
-    }
-    *out = (struct brio_lane){.ops = &ops, .self = b};
     return BRIO_OK;
-}
-
-static void close_ceph(struct brio_lane *lane)
-{
-    brio_bites_close(lane->self);
-    free(lane->self);
-    lane->self = NULL;
 }
 
 const struct brio_fbtl brio_fbtl_ceph = {
     .base = {.name = "ceph",
              .about = "the calls of libcephfs, several at a time",
-             .hints = hints,
-             .conf_size = sizeof(struct conf),
+             .hints = brio_bites_hints,
+             .conf_size = sizeof(struct brio_bites_conf),
              .query = query},
     .open = open_ceph,
-    .close = close_ceph,
+    .close = brio_bites_free,
 };

@@ -12,7 +12,6 @@
 #include "fbtl/mapped.h"
 #include "fbtl/posix.h"
 #include "lane/pool.h"
-#include "lane/task.h"
 
 #define AT(field) offsetof(struct brio_posix_conf, field)
 
@@ -205,54 +204,25 @@ static struct brio_result move(void *self, const struct brio_io *io)
     return brio_bites_move(p, io);
 }
 
-static void submit(void *self, const struct brio_io *io, enum brio_wait how,
-                   struct brio_ticket *ticket)
-{
-    struct brio_bites *p = self;
-    brio_task_submit(move, p, p->port.stats, io, how, ticket);
-}
-
-static void reap(void *self, struct brio_ticket *ticket, enum brio_wait how)
-{
-    (void)self;
-    brio_task_reap(ticket, how);
-}
-
-static BRIO_ERR flush(void *self)
-{
-    (void)self;
-    return BRIO_OK; /* nothing is kept back */
-}
-
-static const struct brio_lane_ops ops = {submit, reap, flush};
-
 BRIO_ERR brio_posix_open(const struct brio_store *store, const struct brio_posix_conf *c,
                          struct brio_lane *out)
 {
-    void *mem;
     if (store->fd < 0)
         return brio_fail(BRIO_EUNSUPOP, "fbtl/posix needs a file descriptor");
-    enum brio_err err = brio_calloc(1, sizeof(struct brio_bites), &mem);
+    enum brio_err err = brio_bites_lane(store, out);
     if (err)
         return err;
-    struct brio_bites *p = mem;
-    p->port = brio_port_of(store);
+    struct brio_bites *p = out->self;
     p->port.move = call;
     p->port.most = MAX_CALL;
     p->port.calls = &calls;
-    p->stretches = brio_move_stretches;
+    p->move = move;
     p->sieve = (struct brio_sieve){.read = c->ds_read,
                                    .write = c->ds_write,
                                    .read_window = c->rd_window,
                                    .write_window = c->wr_window,
                                    .mapped = store->local && store->mappable &&
                                              store->readable && store->writable};
-    err = brio_bites_open(p);
-    if (err) {
-        free(p);
-        return err;
-    }
-    *out = (struct brio_lane){.ops = &ops, .self = p};
     return BRIO_OK;
 }
 
@@ -262,14 +232,6 @@ static BRIO_ERR open_posix(const struct brio_store *store, const void *conf,
     return brio_posix_open(store, conf, out);
 }
 
-void brio_posix_close(struct brio_lane *lane)
-{
-    struct brio_bites *p = lane->self;
-    brio_bites_close(p);
-    free(p);
-    lane->self = NULL;
-}
-
 const struct brio_fbtl brio_fbtl_posix = {
     .base = {.name = "posix",
              .about = "pread, pwrite and their vectored forms",
@@ -277,5 +239,5 @@ const struct brio_fbtl brio_fbtl_posix = {
              .conf_size = sizeof(struct brio_posix_conf),
              .query = query},
     .open = open_posix,
-    .close = brio_posix_close,
+    .close = brio_bites_free,
 };

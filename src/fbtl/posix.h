@@ -11,10 +11,8 @@ struct brio_posix_conf {
 };
 extern const struct brio_hint brio_posix_hints[];
 
-/* The lane of fbtl/posix; its self is the struct brio_bites, of which the module may replace
- * what it does otherwise before the first access. */
+/* The lane of fbtl/posix, one of brio_bites_lane; brio_bites_free ends it. */
 BRIO_ERR brio_posix_open(const struct brio_store *store, const struct brio_posix_conf *conf,
                          struct brio_lane *out);
-void brio_posix_close(struct brio_lane *lane);
 
 #endif

@@ -2,15 +2,12 @@
  * to all servers concerned at the same time. Requests of too many pieces hang, or lose data
  * and tell nobody: so they are cut, and what they say to have moved is checked. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "fbtl/batch.h"
 #include "fbtl/bites.h"
 #include "fbtl/fbtl.h"
 #include "fs/pvfs2.h"
-#include "lane/task.h"
 
 enum {
     MAX_CALL = 64 << 20, /* lengths of pieces are of 32 bits */
@@ -19,28 +16,6 @@ enum {
     SHORT_STRIPE = 4096,
     /* Bytes of a server that may come with its answer: 16 KiB by TCP. */
     SMALL = 32 << 10
-};
-
-struct conf {
-    enum brio_switch ds_read;
-    brio_off rd_window;
-};
-
-static const struct brio_hint hints[] = {
-    {.name = "ds_read",
-     .aliases = "romio_ds_read",
-     .kind = BRIO_HINT_SWITCH,
-     .offset = offsetof(struct conf, ds_read),
-     .def = "automatic",
-     .help = "Read small pieces that lie close together with the gaps between them."},
-    {.name = "ind_rd_buffer_size",
-     .kind = BRIO_HINT_BYTES,
-     .offset = offsetof(struct conf, rd_window),
-     .def = "1m",
-     .min = 4096,
-     .max = 1 << 30,
-     .help = "Bytes of the file read at once with the gaps."},
-    {.name = NULL},
 };
 
 static int query(const struct brio_facts *facts, const void *conf)
@@ -172,44 +147,15 @@ static struct brio_result stretches(const struct brio_port *port, const struct b
     return all;
 }
 
-static struct brio_result move(void *self, const struct brio_io *io)
-{
-    struct brio_result r;
-    return brio_bites_flat(self, io, &r) ? r : brio_bites_move(self, io);
-}
-
-static void submit(void *self, const struct brio_io *io, enum brio_wait how,
-                   struct brio_ticket *ticket)
-{
-    struct brio_bites *b = self;
-    brio_task_submit(move, b, b->port.stats, io, how, ticket);
-}
-
-static void reap(void *self, struct brio_ticket *ticket, enum brio_wait how)
-{
-    (void)self;
-    brio_task_reap(ticket, how);
-}
-
-static BRIO_ERR flush(void *self)
-{
-    (void)self;
-    return BRIO_OK; /* the client keeps nothing back */
-}
-
-static const struct brio_lane_ops ops = {submit, reap, flush};
-
 static BRIO_ERR open_pvfs2(const struct brio_store *store, const void *conf,
                            struct brio_lane *out)
 {
-    const struct conf *c = conf;
+    const struct brio_bites_conf *c = conf;
     const struct brio_pvfs2_file *f = store->handle;
-    void *mem;
-    enum brio_err err = brio_calloc(1, sizeof(struct brio_bites), &mem);
+    enum brio_err err = brio_bites_lane(store, out);
     if (err)
         return err;
-    struct brio_bites *b = mem;
-    b->port = brio_port_of(store);
+    struct brio_bites *b = out->self;
     b->port.move = call;
     b->port.most =
         f->strip > 0 && f->strip < SHORT_STRIPE ? f->strip * (BRIO_BATCH_PIECES - 1) : MAX_CALL;
@@ -217,28 +163,15 @@ static BRIO_ERR open_pvfs2(const struct brio_store *store, const void *conf,
     b->stretches = stretches;
     b->sieve = (struct brio_sieve){
         .read = c->ds_read, .write = BRIO_OFF_NEVER, .read_window = c->rd_window};
-    err = brio_bites_open(b);
-    if (err) {
-        free(b);
-        return err;
-    }
-    *out = (struct brio_lane){.ops = &ops, .self = b};
     return BRIO_OK;
-}
-
-static void close_pvfs2(struct brio_lane *lane)
-{
-    brio_bites_close(lane->self);
-    free(lane->self);
-    lane->self = NULL;
 }
 
 const struct brio_fbtl brio_fbtl_pvfs2 = {
     .base = {.name = "pvfs2",
              .about = "the requests of libpvfs2, of up to 64 pieces each",
-             .hints = hints,
-             .conf_size = sizeof(struct conf),
+             .hints = brio_bites_hints,
+             .conf_size = sizeof(struct brio_bites_conf),
              .query = query},
     .open = open_pvfs2,
-    .close = close_pvfs2,
+    .close = brio_bites_free,
 };

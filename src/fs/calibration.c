@@ -1,4 +1,4 @@
-/* Lines "k_write k_read when type source point", one for each mount. */
+/* Lines "k_write k_read when [ring=COLD/WARM] type source point", one for each mount. */
 #include "fs/calibration.h"
 
 #include <errno.h>
@@ -31,14 +31,24 @@ bool brio_calibration_file(bool site, char *out, size_t size)
 static bool read_line(char *line, struct brio_calibration *out, char **key)
 {
     long long k_write, k_read, when;
-    int at = 0;
+    int at = 0, more = 0, cold = 0, warm = 0;
     line[strcspn(line, "\n")] = '\0';
     if (sscanf(line, "%lld %lld %lld %n", &k_write, &k_read, &when, &at) != 3 || at == 0 ||
         k_write < 0 || k_read < 0)
         return false;
-    *out = (struct brio_calibration){k_write, k_read, when};
-    *key = line + at;
+    if (sscanf(line + at, "ring=%d/%d %n", &cold, &warm, &more) != 2 || more == 0)
+        cold = warm = more = 0;
+    *out = (struct brio_calibration){k_write, k_read, when, cold, warm};
+    *key = line + at + more;
     return true;
+}
+
+static void write_line(FILE *out, const struct brio_calibration *c, const char *key)
+{
+    fprintf(out, "%lld %lld %lld ", (long long)c->k_write, (long long)c->k_read, c->when);
+    if (c->ring_cold > 0)
+        fprintf(out, "ring=%d/%d ", c->ring_cold, c->ring_warm);
+    fprintf(out, "%s\n", key);
 }
 
 bool brio_calibration_read(const char *file, const struct brio_mount *mount,
@@ -83,8 +93,7 @@ static void copy_others(const char *file, const struct brio_mount *mount, FILE *
     struct brio_calibration c;
     while (in && getline(&line, &room, in) > 0)
         if (read_line(line, &c, &key) && strcmp(key, mount->key) != 0)
-            fprintf(out, "%lld %lld %lld %s\n", (long long)c.k_write, (long long)c.k_read,
-                    c.when, key);
+            write_line(out, &c, key);
     free(line);
     if (in)
         fclose(in);
@@ -100,8 +109,7 @@ BRIO_ERR brio_calibration_write(const char *file, const struct brio_mount *mount
     if (!out)
         return brio_fail_errno(errno, "open of %s", next);
     copy_others(file, mount, out);
-    fprintf(out, "%lld %lld %lld %s\n", (long long)c->k_write, (long long)c->k_read, c->when,
-            mount->key);
+    write_line(out, c, mount->key);
     bool bad = fflush(out) || fsync(fileno(out));
     if (fclose(out) || bad || rename(next, file)) {
         enum brio_err err = brio_fail_errno(errno, "write of %s", file);
@@ -147,7 +155,6 @@ void brio_calibration_lookup(const char *path, struct brio_facts *facts)
     static int nkept = -1; /* not asked yet */
     struct brio_mount mount;
     struct brio_calibration c = {.k_write = 0};
-    facts->k_write = facts->k_read = 0;
     pthread_mutex_lock(&lock);
     if (nkept < 0)
         nkept = has_any() ? 0 : KEPT + 1;
@@ -168,4 +175,6 @@ void brio_calibration_lookup(const char *path, struct brio_facts *facts)
     pthread_mutex_unlock(&lock);
     facts->k_write = c.k_write;
     facts->k_read = c.k_read;
+    facts->ring_cold = c.ring_cold;
+    facts->ring_warm = c.ring_warm;
 }

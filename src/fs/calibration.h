@@ -6,11 +6,13 @@
 #include "fs/mount.h"
 #include "mod/module.h"
 
-/* The saturation points of one mount: the smallest access with which one process reaches full
- * speed there; 0 if there is none. */
+/* What was measured of one mount. */
 struct brio_calibration {
+    /* The saturation points: the smallest access with which one process reaches full speed;
+     * 0 if there is none. */
     brio_off k_write, k_read;
-    long long when; /* seconds since 1970 */
+    long long when;           /* seconds since 1970 */
+    int ring_cold, ring_warm; /* see struct brio_facts; 0: not measured */
 };
 
 /* The name of the file; false if there is no place for it (no home directory). */
@@ -24,8 +26,9 @@ bool brio_calibration_read(const char *file, const struct brio_mount *mount,
 BRIO_ERR brio_calibration_write(const char *file, const struct brio_mount *mount,
                                 const struct brio_calibration *c);
 
-/* Fills in k_write and k_read. Costs nothing but two failed opens once per process where
- * nobody has calibrated anything; what is known of a mount is looked up once. */
+/* Fills in k_write, k_read, ring_cold and ring_warm. Costs nothing but two failed opens once
+ * per process where nobody has calibrated anything; what is known of a mount is looked up once.
+ */
 void brio_calibration_lookup(const char *path, struct brio_facts *facts);
 
 #endif

@@ -1,28 +1,27 @@
 /* Files of CephFS through libcephfs, in user space: no mount is needed. Each rank is a client
- * of its own, without a cache, so that a byte that was written is with the servers. */
+ * of its own, without a cache, so that a byte that was written is with the servers. Files below
+ * a mount are found by the mount, and then by their inode's number (fs/ceph_mount.c). */
 #include "fs/ceph.h"
 
 #include <errno.h>
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/log.h"
 #include "base/mem.h"
+#include "fs/ceph_mount.h"
+#include "fs/cephsys.h"
+#include "fs/fill.h"
 #include "fs/fs.h"
+#include "fs/lock.h"
+#include "fs/ufs.h"
 #include "fs/umask.h"
 
 enum {
-    UNIT = 65536,         /* Ceph's stripe units are multiples of it */
-    MAX_UNIT = 64 << 20,  /* and of objects no larger than the servers like */
-    OBJECT = 4 << 20,     /* Ceph's own size for objects */
-    MAX_WIDTH = 1024,     /* objects that a stripe goes round */
+    BLOCK = 65536,        /* stripe units are multiples of it */
     ASKED_OBJECTS = 1024, /* whose servers are looked up */
-    MAX_COPIES = 32,      /* of an object */
-    FILL = 1 << 20
+    MAX_COPIES = 32       /* of an object */
 };
 
 static const struct brio_hint hints[] = {
@@ -60,37 +59,23 @@ static int query(const struct brio_facts *facts, const void *conf)
     return brio_answer(80, "the name begins with ceph:");
 }
 
+static int query_mount(const struct brio_facts *facts, const void *conf)
+{
+    (void)conf;
+    if (!brio_cephsys_is(facts))
+        return brio_answer(-1, "the file is below no mount of CephFS");
+    if (facts->unreached)
+        return brio_answer(-1, "libcephfs was tried and does not serve this file");
+    return brio_answer(60, "the file is below a mount of CephFS");
+}
+
 /* ---- Opening ------------------------------------------------------------------------------
  */
-
-struct stripes {
-    int unit, width, object;
-};
-
-/* What was asked for, as Ceph can do it; zeros leave it to the directory. A unit without a
- * width means all servers: one object at a time would not go on to the next one after it. */
-static struct stripes round_stripes(const struct brio_ceph *ceph,
-                                    const struct brio_fs_open *how)
-{
-    struct stripes s = {0};
-    if (how->stripe <= 0 && how->nservers <= 0)
-        return s;
-    brio_off unit = how->stripe > 0 ? how->stripe : OBJECT;
-    unit = brio_min((unit + UNIT - 1) / UNIT * UNIT, MAX_UNIT);
-    int width = how->nservers > 0 ? how->nservers : ceph->lib->ll_num_osds(ceph->mount);
-    s.unit = (int)unit;
-    s.width = (int)brio_max(1, brio_min(width, MAX_WIDTH));
-    s.object = (int)(unit < OBJECT ? OBJECT / unit * unit : unit);
-    if (how->stripe > 0 && unit != how->stripe)
-        brio_log(BRIO_NOTE, "%s: Ceph's stripes are multiples of 64 KiB: %lld instead of %lld",
-                 how->path, (long long)unit, (long long)how->stripe);
-    return s;
-}
 
 /* Makes the file, which is not there yet: 0 or a negative errno. */
 static int make(const struct brio_ceph *ceph, const struct brio_fs_open *how)
 {
-    struct stripes s = round_stripes(ceph, how);
+    struct brio_ceph_stripes s = brio_ceph_round(how, ceph->lib->ll_num_osds(ceph->mount));
     mode_t perm = (mode_t)(how->perm < 0 ? 0666 : how->perm) & ~brio_fs_umask();
     int fd = ceph->lib->open_layout(ceph->mount, how->path, O_CREAT | O_EXCL | O_WRONLY, perm,
                                     s.unit, s.width, s.object, NULL);
@@ -128,44 +113,79 @@ static int find(struct brio_ceph_file *f, const struct brio_fs_open *how)
     return failed;
 }
 
-static BRIO_ERR open_file(const struct brio_fs_open *how, const void *conf, void **self,
-                          struct brio_store *store)
+static BRIO_ERR new_file(const void *conf, struct brio_ceph_file **out)
 {
     const struct brio_ceph *ceph;
     void *mem;
-    int failed = 0;
     enum brio_err err = brio_ceph_connect(conf, &ceph);
     if (!err)
-        err = brio_calloc(1, sizeof(struct brio_ceph_file), &mem);
+        err = brio_calloc(1, sizeof **out, &mem);
     if (err)
         return err;
-    struct brio_ceph_file *f = mem;
+    *out = mem;
+    (*out)->ceph = ceph;
+    return BRIO_OK;
+}
+
+static void drop(struct brio_ceph_file *f)
+{
+    free(f->path);
+    free(f);
+}
+
+static void give(struct brio_ceph_file *f, void **self, struct brio_store *store)
+{
+    *store = (struct brio_store){.fd = -1,
+                                 .handle = f,
+                                 .readable = f->readable,
+                                 .writable = f->writable,
+                                 .block_size = BLOCK};
+    *self = f;
+}
+
+static BRIO_ERR open_file(const struct brio_fs_open *how, const void *conf, void **self,
+                          struct brio_store *store)
+{
+    struct brio_ceph_file *f;
+    int failed = 0;
+    enum brio_err err = new_file(conf, &f);
+    if (err)
+        return err;
     err = brio_strdup(how->path, &f->path);
     if (err) {
-        free(f);
+        drop(f);
         return err;
     }
-    f->ceph = ceph;
     if (how->create && how->amode & MPI_MODE_CREATE) {
-        failed = make(ceph, how);
+        failed = make(f->ceph, how);
         if (failed == -EEXIST && !(how->amode & MPI_MODE_EXCL))
             failed = 0;
     }
     if (!failed)
         failed = find(f, how);
     if (failed) {
-        free(f->path);
-        free(f);
+        drop(f);
         return failed == -ENXIO
                    ? brio_fail(BRIO_EBADFILE, "open of ceph:%s: not a file", how->path)
                    : brio_fail_errno(-failed, "open of ceph:%s", how->path);
     }
-    *store = (struct brio_store){.fd = -1,
-                                 .handle = f,
-                                 .readable = f->readable,
-                                 .writable = f->writable,
-                                 .block_size = UNIT};
-    *self = f;
+    give(f, self, store);
+    return BRIO_OK;
+}
+
+static BRIO_ERR open_below_mount(const struct brio_fs_open *how, const void *conf, void **self,
+                                 struct brio_store *store)
+{
+    struct brio_ceph_file *f;
+    enum brio_err err = new_file(conf, &f);
+    if (err)
+        return err;
+    err = brio_ceph_mount_open(f, how);
+    if (err) {
+        drop(f);
+        return err;
+    }
+    give(f, self, store);
     return BRIO_OK;
 }
 
@@ -175,8 +195,7 @@ static BRIO_ERR close_file(void *self)
     const struct brio_ceph *c = f->ceph;
     int failed = c->lib->ll_close(c->mount, f->fh);
     c->lib->ll_put(c->mount, f->inode);
-    free(f->path);
-    free(f);
+    drop(f);
     return failed ? brio_fail_errno(-failed, "ceph_ll_close") : BRIO_OK;
 }
 
@@ -218,30 +237,18 @@ static BRIO_ERR set_size(void *self, brio_off size)
     return BRIO_OK;
 }
 
-/* Ceph's own fallocate sets the size and has no storage ready, so what lies behind the end is
- * written. Holes before the end stay: filling them could overwrite what another rank writes
- * at this moment. */
-static BRIO_ERR allocate(void *self, brio_off size)
+static brio_off write_zeros(void *self, void *zeros, brio_off off, size_t len)
 {
     struct brio_ceph_file *f = self;
-    const struct brio_ceph *c = f->ceph;
-    brio_off at;
-    void *zeros;
-    enum brio_err err = get_size(f, &at);
-    if (err || at >= size)
-        return err;
-    err = brio_calloc(1, FILL, &zeros);
-    while (!err && at < size) {
-        size_t len = (size_t)brio_min(size - at, FILL);
-        int n = c->lib->ll_write(c->mount, f->fh, at, len, zeros);
-        if (n <= 0 && n != -EINTR)
-            err = brio_fail_errno(n ? -n : EIO, "ceph_ll_write of %zu bytes at offset %lld",
-                                  len, (long long)at);
-        else if (n > 0)
-            at += n;
-    }
-    free(zeros);
-    return err;
+    return f->ceph->lib->ll_write(f->ceph->mount, f->fh, off, len, zeros);
+}
+
+/* Ceph's own fallocate sets the size and has no storage ready. */
+static BRIO_ERR allocate(void *self, brio_off size)
+{
+    brio_off end;
+    enum brio_err err = get_size(self, &end);
+    return err ? err : brio_fs_fill(write_zeros, self, "ceph_ll_write", end, size);
 }
 
 static BRIO_ERR sync_file(void *self)
@@ -256,15 +263,13 @@ static BRIO_ERR sync_file(void *self)
 static BRIO_ERR lock(void *self, enum brio_lock how, brio_off off, brio_off len)
 {
     struct brio_ceph_file *f = self;
-    brio_off end;
     if (len <= 0)
         return BRIO_OK;
-    if (how == BRIO_LOCK_EXCLUSIVE && !f->writable)
-        return brio_fail(BRIO_EUNSUPOP,
-                         "a file open for reading only cannot be locked exclusively");
+    enum brio_err err = brio_lock_allowed(how, f->writable);
+    if (err)
+        return err;
     int type = how == BRIO_LOCK_NONE ? F_UNLCK : how == BRIO_LOCK_SHARED ? F_RDLCK : F_WRLCK;
-    struct flock range = {.l_type = (short)type, .l_whence = SEEK_SET, .l_start = off};
-    range.l_len = brio_add(off, len, &end) ? len : 0; /* 0: without end */
+    struct flock range = brio_lock_range(type, off, len);
     /* The highest bit says that the owner is not told apart by its process as well. */
     uint64_t owner = (uint64_t)(uintptr_t)f | (uint64_t)1 << 63;
     int failed;
@@ -277,15 +282,9 @@ static BRIO_ERR lock(void *self, enum brio_lock how, brio_off off, brio_off len)
                   : BRIO_OK;
 }
 
-/* A descriptor of the library's, which only the questions after servers take; or negative. */
-static int open_descriptor(const struct brio_ceph_file *f)
-{
-    const struct brio_ceph *c = f->ceph;
-    return c->lib->open(c->mount, f->path, f->readable ? O_RDONLY : O_WRONLY, 0);
-}
-
 /* The server of each object: the monitors' map is at hand, so no server is asked. Numbered in
- * the order in which they are met. */
+ * the order in which they are met. The question wants a descriptor of the library's, and so a
+ * path; the other one (ceph_ll_get_stripe_osd) aborts the process in Ceph 16. */
 static bool place_objects(const struct brio_ceph_file *f, const struct ceph_file_layout *l,
                           struct brio_layout *out)
 {
@@ -293,9 +292,11 @@ static bool place_objects(const struct brio_ceph_file *f, const struct ceph_file
     int numbers[ASKED_OBJECTS], osds[MAX_COPIES];
     int width = (int)l->fl_stripe_count;
     int64_t unit = l->fl_stripe_unit, set = (int64_t)l->fl_object_size * width;
-    int fd = open_descriptor(f);
+    int fd = -1;
+    if (f->path)
+        fd = c->lib->open(c->mount, f->path, f->readable ? O_RDONLY : O_WRONLY, 0);
     out->nservers = 0;
-    for (out->nobjects = 0; out->nobjects < ASKED_OBJECTS; out->nobjects++) {
+    for (out->nobjects = 0; fd >= 0 && out->nobjects < ASKED_OBJECTS; out->nobjects++) {
         int k = out->nobjects, i = 0;
         int64_t len, at = k / width * set + k % width * unit;
         /* Copies go from the first server to the others. None: it has none, for now. */
@@ -320,10 +321,9 @@ static BRIO_ERR layout(void *self, struct brio_layout *out)
     f->ceph->lib->ll_file_layout(f->ceph->mount, f->inode, &l);
     if (l.fl_stripe_unit == 0 || l.fl_stripe_count == 0 || l.fl_object_size < l.fl_stripe_unit)
         return BRIO_OK;
-    if (!place_objects(f, &l, out)) {
-        brio_layout_plain(out);
-        return BRIO_OK;
-    }
+    /* Else the objects of a stripe are taken for servers. */
+    if (!place_objects(f, &l, out))
+        *out = (struct brio_layout){.nservers = (int)l.fl_stripe_count};
     out->stripe = l.fl_stripe_unit;
     out->nextents = 1;
     out->extents[0] = (struct brio_stripes){.hi = BRIO_OFF_MAX,
@@ -334,20 +334,31 @@ static BRIO_ERR layout(void *self, struct brio_layout *out)
     return BRIO_OK;
 }
 
+/* What does not depend on how the file was found. */
+#define SLOTS                                                                                  \
+    .store = BRIO_STORE_CEPH, .close = close_file, .get_size = get_size, .set_size = set_size, \
+    .allocate = allocate, .sync = sync_file, .lock = lock, .layout = layout
+
 const struct brio_fs brio_fs_ceph = {
     .base = {.name = "ceph",
              .about = "CephFS through libcephfs: names that begin with ceph:",
              .hints = hints,
              .conf_size = sizeof(struct brio_ceph_conf),
              .query = query},
-    .store = BRIO_STORE_CEPH,
+    .reach = brio_fs_reach_all,
     .open = open_file,
-    .close = close_file,
     .remove = remove_file,
-    .get_size = get_size,
-    .set_size = set_size,
-    .allocate = allocate,
-    .sync = sync_file,
-    .lock = lock,
-    .layout = layout,
+    SLOTS,
+};
+
+const struct brio_fs brio_fs_cephmount = {
+    .base = {.name = "cephmount",
+             .about = "files below a mount of CephFS, through libcephfs",
+             .hints = hints,
+             .conf_size = sizeof(struct brio_ceph_conf),
+             .query = query_mount},
+    .reach = brio_ceph_mount_reach,
+    .open = open_below_mount,
+    .remove = brio_ufs_remove,
+    SLOTS,
 };

@@ -10,7 +10,7 @@ struct brio_ceph_file {
     const struct brio_ceph *ceph;
     struct Inode *inode;
     struct Fh *fh;
-    char *path;
+    char *path; /* in the cluster; NULL if that is not known */
     bool readable, writable;
 };
 

@@ -24,8 +24,11 @@
     F(close)                                                                                   \
     F(get_file_extent_osds)                                                                    \
     F(open)                                                                                    \
+    F(statx)                                                                                   \
+    F(getxattr)                                                                                \
     F(unlink)                                                                                  \
     F(ll_walk)                                                                                 \
+    F(ll_lookup_inode)                                                                         \
     F(ll_open)                                                                                 \
     F(ll_close)                                                                                \
     F(ll_put)                                                                                  \

@@ -43,6 +43,10 @@ enum brio_lock {
 struct brio_fs {
     struct brio_module base;
     const char *store; /* the kind of its stores, which fbtl modules know by name */
+    /* Asked on every rank when the module has been chosen, before anything is opened or made:
+     * BRIO_EUNSUPOP, and why, if it cannot be used for this path from here; core then
+     * chooses another one with facts.unreached set. brio_fs_reach_all: not asked. */
+    BRIO_ERR (*reach)(const char *path, const void *conf);
     /* Not collective: core calls it on the creating rank first, then on the others. A file
      * opened write-only is opened for reading too where the system allows it. */
     BRIO_ERR(*open)
@@ -63,7 +67,12 @@ struct brio_fs {
     BRIO_ERR (*layout)(void *self, struct brio_layout *out);
 };
 
-extern const struct brio_fs brio_fs_ceph; /* where libcephfs was found */
+/* For modules that can be used from everywhere, or whose open says why not. */
+BRIO_ERR brio_fs_reach_all(const char *path, const void *conf);
+
+extern const struct brio_fs brio_fs_ceph;      /* where libcephfs was found */
+extern const struct brio_fs brio_fs_cephmount; /* likewise */
+extern const struct brio_fs brio_fs_cephsys;
 extern const struct brio_fs brio_fs_lustre;
 extern const struct brio_fs brio_fs_pvfs2; /* where libpvfs2 was found */
 extern const struct brio_fs brio_fs_ufs;

@@ -7,19 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool brio_fs_directory(const char *path, char out[BRIO_PATH])
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) : 0;
+    if (n >= BRIO_PATH)
+        return false;
+    memcpy(out, path, n);
+    out[n] = '\0';
+    if (n == 0)
+        strcpy(out, slash ? "/" : ".");
+    return true;
+}
+
 /* The true name of the path, or of the directory that it would be in. */
 static bool resolve(const char *path, char out[PATH_MAX])
 {
-    char dir[PATH_MAX];
-    if (realpath(path, out))
-        return true;
-    const char *slash = strrchr(path, '/');
-    size_t n = slash ? (size_t)(slash - path) : 0;
-    if (n >= sizeof dir)
-        return false;
-    memcpy(dir, path, n);
-    dir[n] = '\0';
-    return realpath(n ? dir : slash ? "/" : ".", out) != NULL;
+    char dir[BRIO_PATH];
+    return realpath(path, out) || (brio_fs_directory(path, dir) && realpath(dir, out));
 }
 
 /* Blanks and backslashes are written as \ and three octal digits. */

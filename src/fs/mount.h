@@ -6,7 +6,8 @@
 
 enum {
     BRIO_MOUNT_POINT = 1024,
-    BRIO_MOUNT_KEY = 1536
+    BRIO_MOUNT_KEY = 1536,
+    BRIO_PATH = 4096
 };
 
 struct brio_mount {
@@ -19,5 +20,8 @@ struct brio_mount {
 /* Of the path, or of its directory if there is no such file yet. False if that cannot be found
  * out. */
 bool brio_mount_of(const char *path, struct brio_mount *out);
+
+/* The directory that `path` is in, "." if none is named; false if its name is too long. */
+bool brio_fs_directory(const char *path, char out[BRIO_PATH]);
 
 #endif

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "fs/mount.h"
+
 enum {
     LOCAL = BRIO_FS_LOCAL,
     MAPPABLE = BRIO_FS_MAPPABLE,
@@ -95,19 +97,22 @@ static int ask(const char *path, struct statfs *out)
     return failed;
 }
 
-/* The directory that `path` is in, for a file that is not there yet. */
+/* For a file that is not there yet. */
 static int ask_directory(const char *path, struct statfs *out)
 {
-    char dir[4096];
-    const char *slash = strrchr(path, '/');
-    size_t n = slash ? (size_t)(slash - path) : 0;
-    if (!slash)
-        return ask(".", out);
-    if (n >= sizeof dir)
-        return -1;
-    memcpy(dir, path, n);
-    dir[n] = '\0';
-    return ask(n ? dir : "/", out);
+    char dir[BRIO_PATH];
+    return brio_fs_directory(path, dir) ? ask(dir, out) : -1;
+}
+
+/* What the number cannot tell: who is behind a FUSE. */
+static const char *name_of(const struct brio_fs_kind *kind, const char *path)
+{
+    static const char type[] = "fuse.ceph-fuse ";
+    struct brio_mount mount;
+    if (strcmp(kind->name, "fuse") == 0 && brio_mount_of(path, &mount) &&
+        strncmp(mount.key, type, sizeof type - 1) == 0)
+        return "ceph-fuse";
+    return kind->name;
 }
 
 void brio_fs_probe(const char *path, struct brio_facts *facts)
@@ -134,7 +139,7 @@ void brio_fs_probe(const char *path, struct brio_facts *facts)
         facts->block_size = (brio_off)fs.f_bsize;
     if (kind) {
         facts->local = kind->traits & BRIO_FS_LOCAL;
-        strcpy(facts->fs_name, kind->name);
+        strcpy(facts->fs_name, name_of(kind, path));
     } else {
         snprintf(facts->fs_name, sizeof facts->fs_name, "0x%lx",
                  (unsigned long)fs.f_type & 0xffffffffu);

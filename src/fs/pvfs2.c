@@ -10,13 +10,14 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "fs/fill.h"
 #include "fs/fs.h"
+#include "fs/lock.h"
 #include "fs/umask.h"
 
 enum {
     MIN_UNIT = 4096, /* of shorter ones a small access would have too many pieces */
-    UNIT = 65536,    /* OrangeFS's own */
-    FILL = 1 << 20
+    UNIT = 65536     /* OrangeFS's own */
 };
 
 static const struct brio_hint hints[] = {
@@ -339,9 +340,9 @@ static BRIO_ERR set_size(void *self, brio_off size)
     return BRIO_OK;
 }
 
-/* One write of zeros: 0 or an errno. */
-static int put_zeros(const struct brio_pvfs2_file *f, void *zeros, brio_off at, brio_off len)
+static brio_off write_zeros(void *self, void *zeros, brio_off at, size_t len)
 {
+    const struct brio_pvfs2_file *f = self;
     PVFS_Request mem;
     PVFS_sysresp_io r = {0};
     const struct brio_pvfs2_lib *lib = brio_pvfs2_begin();
@@ -352,31 +353,15 @@ static int put_zeros(const struct brio_pvfs2_file *f, void *zeros, brio_off at, 
         lib->Request_free(&mem);
     }
     brio_pvfs2_end();
-    if (!failed && r.total_completed != len)
-        return EIO;
-    return failed ? brio_pvfs2_errno(failed) : 0;
+    return failed ? -brio_pvfs2_errno(failed) : r.total_completed;
 }
 
-/* There is no call for it, so what lies behind the end is written. Holes before the end stay:
- * filling them could overwrite what another rank writes at this moment. */
+/* There is no call for it. */
 static BRIO_ERR allocate(void *self, brio_off size)
 {
-    struct brio_pvfs2_file *f = self;
-    brio_off at = 0;
-    void *zeros;
-    enum brio_err err = get_size(f, &at);
-    if (err || at >= size)
-        return err;
-    err = brio_calloc(1, FILL, &zeros);
-    for (; !err && at < size; at += FILL) {
-        brio_off len = brio_min(size - at, FILL);
-        int failed = put_zeros(f, zeros, at, len);
-        if (failed)
-            err = brio_fail_errno(failed, "PVFS_sys_write of %lld bytes at offset %lld",
-                                  (long long)len, (long long)at);
-    }
-    free(zeros);
-    return err;
+    brio_off end = 0;
+    enum brio_err err = get_size(self, &end);
+    return err ? err : brio_fs_fill(write_zeros, self, "PVFS_sys_write", end, size);
 }
 
 static BRIO_ERR sync_file(void *self)
@@ -396,9 +381,9 @@ static BRIO_ERR lock(void *self, enum brio_lock how, brio_off off, brio_off len)
     (void)off; /* it is always the whole file */
     if (len <= 0)
         return BRIO_OK;
-    if (how == BRIO_LOCK_EXCLUSIVE && !f->writable)
-        return brio_fail(BRIO_EUNSUPOP,
-                         "a file open for reading only cannot be locked exclusively");
+    enum brio_err err = brio_lock_allowed(how, f->writable);
+    if (err)
+        return err;
     return how == BRIO_LOCK_NONE ? brio_pvfs2_unlock(f) : brio_pvfs2_lock(f);
 }
 
@@ -434,6 +419,7 @@ const struct brio_fs brio_fs_pvfs2 = {
              .conf_size = sizeof(struct brio_pvfs2_conf),
              .query = query},
     .store = BRIO_STORE_PVFS2,
+    .reach = brio_fs_reach_all,
     .open = open_file,
     .close = close_file,
     .remove = remove_file,

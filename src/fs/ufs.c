@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "fs/fill.h"
+#include "fs/lock.h"
 #include "fs/probe.h"
 #include "fs/remote.h"
 #include "fs/ufs.h"
@@ -237,28 +239,13 @@ BRIO_ERR brio_ufs_set_size(void *self, brio_off size)
     return BRIO_OK;
 }
 
-/* Zeros for [from, to), which no one has written. */
-static BRIO_ERR fill(int fd, brio_off from, brio_off to)
+static brio_off write_zeros(void *self, void *zeros, brio_off off, size_t len)
 {
-    static const char zeros[65536];
-    while (from < to) {
-        size_t len = (size_t)brio_min(to - from, (brio_off)sizeof zeros);
-        ssize_t n = pwrite(fd, zeros, len, from);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return brio_fail_errno(errno, "pwrite of %zu bytes at offset %lld", len,
-                                   (long long)from);
-        if (n == 0)
-            return brio_fail(BRIO_EIO, "pwrite of %zu bytes at offset %lld wrote nothing", len,
-                             (long long)from);
-        from += n;
-    }
-    return BRIO_OK;
+    const struct ufs *ufs = self;
+    ssize_t n = pwrite(ufs->fd, zeros, len, off);
+    return n < 0 ? -errno : n;
 }
 
-/* Without fallocate, storage behind the end is had by writing it; holes before the end stay,
- * since filling them could overwrite what another rank writes at this moment. */
 BRIO_ERR brio_ufs_allocate(void *self, brio_off size)
 {
     struct ufs *ufs = self;
@@ -276,7 +263,7 @@ BRIO_ERR brio_ufs_allocate(void *self, brio_off size)
     if (errno != EOPNOTSUPP && errno != ENOSYS)
         return brio_fail_errno(errno, "fallocate of %lld bytes", (long long)size);
     enum brio_err err = brio_ufs_get_size(ufs, &old);
-    return err ? err : fill(ufs->fd, old, size);
+    return err ? err : brio_fs_fill(write_zeros, ufs, "pwrite", old, size);
 }
 
 BRIO_ERR brio_ufs_sync(void *self)
@@ -303,22 +290,19 @@ static BRIO_ERR give_up_writing(struct ufs *ufs)
 BRIO_ERR brio_ufs_lock(void *self, enum brio_lock how, brio_off off, brio_off len)
 {
     struct ufs *ufs = self;
-    enum brio_err err = BRIO_OK;
-    brio_off end;
     int failed;
     if (len <= 0)
         return BRIO_OK;
-    if (how == BRIO_LOCK_EXCLUSIVE && !ufs->writable)
-        return brio_fail(BRIO_EUNSUPOP,
-                         "a file open for reading only cannot be locked exclusively");
+    enum brio_err err = brio_lock_allowed(how, ufs->writable);
+    if (err)
+        return err;
     /* The kernel wants a descriptor that can do what it locks against. */
     int type = how == BRIO_LOCK_NONE                          ? F_UNLCK
                : how == BRIO_LOCK_EXCLUSIVE || !ufs->readable ? F_WRLCK
                                                               : F_RDLCK;
     if (how == BRIO_LOCK_NONE && ufs->writing)
         err = give_up_writing(ufs);
-    struct flock range = {.l_type = (short)type, .l_whence = SEEK_SET, .l_start = off};
-    range.l_len = brio_add(off, len, &end) ? len : 0; /* 0: without end */
+    struct flock range = brio_lock_range(type, off, len);
     do
         failed = fcntl(ufs->fd, F_OFD_SETLKW, &range);
     while (failed && errno == EINTR);
@@ -353,16 +337,16 @@ static BRIO_ERR layout(void *self, struct brio_layout *out)
     return BRIO_OK;
 }
 
+BRIO_ERR brio_fs_reach_all(const char *path, const void *conf)
+{
+    (void)path;
+    (void)conf;
+    return BRIO_OK;
+}
+
 const struct brio_fs brio_fs_ufs = {
     .base = {.name = "ufs", .about = "files of the operating system", .query = query},
-    .store = BRIO_STORE_DESCRIPTOR,
     .open = brio_ufs_open,
-    .close = brio_ufs_close,
-    .remove = brio_ufs_remove,
-    .get_size = brio_ufs_get_size,
-    .set_size = brio_ufs_set_size,
-    .allocate = brio_ufs_allocate,
-    .sync = brio_ufs_sync,
-    .lock = brio_ufs_lock,
     .layout = layout,
+    BRIO_UFS_SLOTS,
 };

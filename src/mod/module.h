@@ -19,11 +19,14 @@ struct brio_facts {
     int nservers;         /* that the file is spread over, 1 if it is not; 0: not open yet */
     brio_off stripe;      /* bytes on one of them before the next, 0 if there are none */
     bool exists;          /* before the open */
+    bool unreached;       /* a module that has to be asked (brio_fs.reach) has said no */
     bool local;           /* a file system of this kernel alone: one page cache for all */
     long fs_type;         /* statfs f_type of the file or its directory */
     brio_off block_size;  /* preferred by the file system */
     brio_off k_write, k_read; /* saturation: the smallest access that reaches full speed, as
                                  `brio calibrate` found it there; 0: not known */
+    int ring_cold, ring_warm; /* speed of scattered reads by io_uring, from the disk and from
+                                 memory, in percent of that by plain calls; likewise */
     char fs_name[16];         /* "ext4", "tmpfs", ... or the number in hex */
     char prefix[16];          /* the known "name:" that the user wrote before the path, or "" */
     char store[16];           /* what the chosen fs module opens: "descriptor", "ceph", ... */

@@ -1,66 +1,17 @@
 /* What is Ceph's own: stripes as asked for and told, names that are not the system's, errors,
  * and who sees what. Run by test/ceph; without a cluster, all that can be seen is that. */
-#include "expect.h"
+#include "striped.h"
+
+/* Below the mount, named as any file is: found out. */
+static int on_mount(void)
+{
+    const char *mount = getenv("BRIO_TEST_MOUNT");
+    return mount && strncmp(test_file(), mount, strlen(mount)) == 0;
+}
 
 static int on_ceph(void)
 {
-    return strncmp(test_file(), "ceph:", 5) == 0;
-}
-
-static long long number_of(MPI_File fh, const char *key)
-{
-    MPI_Info info;
-    char value[64] = "-1";
-    int there = 0;
-    OK(MPI_File_get_info(fh, &info));
-    MPI_Info_get(info, key, sizeof value - 1, value, &there);
-    MPI_Info_free(&info);
-    return there ? atoll(value) : -1;
-}
-
-static void text_of(MPI_File fh, const char *key, char value[64])
-{
-    MPI_Info info;
-    int there = 0;
-    value[0] = '\0';
-    OK(MPI_File_get_info(fh, &info));
-    MPI_Info_get(info, key, 63, value, &there);
-    MPI_Info_free(&info);
-}
-
-static MPI_File open_striped(const char *factor, const char *unit)
-{
-    MPI_File fh = MPI_FILE_NULL;
-    MPI_Info info;
-    MPI_Info_create(&info);
-    if (factor)
-        MPI_Info_set(info, "striping_factor", factor);
-    if (unit)
-        MPI_Info_set(info, "striping_unit", unit);
-    OK(MPI_File_open(MPI_COMM_WORLD, test_file(), MPI_MODE_RDWR | MPI_MODE_CREATE, info, &fh));
-    MPI_Info_free(&info);
-    return fh;
-}
-
-static void expect_stripes(const char *factor, const char *unit, long long width,
-                           long long bytes)
-{
-    MPI_File fh = open_striped(factor, unit);
-    CHECK(number_of(fh, "striping_factor") == width, "%s by %s: %lld wide",
-          factor ? factor : "-", unit ? unit : "-", number_of(fh, "striping_factor"));
-    CHECK(number_of(fh, "striping_unit") == bytes, "%s by %s: units of %lld",
-          factor ? factor : "-", unit ? unit : "-", number_of(fh, "striping_unit"));
-    OK(MPI_File_close(&fh));
-    /* Of a file that is there, hints change nothing. */
-    fh = open_striped("7", "131072");
-    CHECK(number_of(fh, "striping_unit") == bytes && number_of(fh, "striping_factor") == width,
-          "a second open tells %lld by %lld", number_of(fh, "striping_factor"),
-          number_of(fh, "striping_unit"));
-    OK(MPI_File_close(&fh));
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (test_rank == 0)
-        OK(MPI_File_delete(test_file(), MPI_INFO_NULL));
-    MPI_Barrier(MPI_COMM_WORLD);
+    return strncmp(test_file(), "ceph:", 5) == 0 || on_mount();
 }
 
 static void stripes(void)
@@ -77,47 +28,123 @@ static void stripes(void)
 
 static void modules_in_force(void)
 {
-    char fs[64], fbtl[64], fcache[64];
     if (!on_ceph())
         SKIP("not on Ceph");
     MPI_File fh = open_striped("3", "65536");
-    text_of(fh, "brio_fs", fs);
-    text_of(fh, "brio_fbtl", fbtl);
-    text_of(fh, "brio_fcache", fcache);
-    CHECK(strcmp(fs, "ceph") == 0 && strcmp(fbtl, "ceph") == 0 && strcmp(fcache, "stripe") == 0,
-          "fs %s, fbtl %s, fcache %s", fs, fbtl, fcache);
+    expect_modules(fh, on_mount() ? "cephmount" : "ceph", "ceph");
     OK(MPI_File_close(&fh));
 }
 
-/* Each rank writes every third piece of 10000 bytes, collectively, over many stripes; all is
- * read by the system's calls. */
 static void stripes_hold_the_data(void)
 {
-    enum {
-        PIECE = 10000,
-        PIECES = 60
-    };
-    static unsigned char mine[PIECE * PIECES], all[8][PIECE];
-    MPI_Datatype type;
     if (!on_ceph())
         SKIP("not on Ceph");
-    MPI_File fh = open_striped("3", "65536");
-    MPI_Type_vector(PIECES, PIECE, PIECE * test_nranks, MPI_BYTE, &type);
-    MPI_Type_commit(&type);
-    for (int i = 0; i < PIECE * PIECES; i++)
-        mine[i] = (unsigned char)(i * 7 + i / PIECE + test_rank * 31);
-    OK(MPI_File_set_view(fh, test_rank * PIECE, MPI_BYTE, type, "native", MPI_INFO_NULL));
-    OK(MPI_File_write_all(fh, mine, PIECE * PIECES, MPI_BYTE, MPI_STATUS_IGNORE));
+    expect_data_in_stripes("3", "65536");
+}
+
+/* A new file through the mount by the system's calls, since a hint leaves no other way: stripes
+ * as asked for, and the data is there. */
+static void expect_fallback(const char *key, const char *value)
+{
+    unsigned char mine[100], got[100];
+    MPI_Info info;
+    MPI_File fh = MPI_FILE_NULL;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "striping_factor", "3");
+    MPI_Info_set(info, "striping_unit", "131072");
+    MPI_Info_set(info, key, value);
+    OK(MPI_File_open(MPI_COMM_WORLD, test_file(), MPI_MODE_RDWR | MPI_MODE_CREATE, info, &fh));
+    MPI_Info_free(&info);
+    expect_modules(fh, "cephsys", "posix");
+    CHECK(number_of(fh, "striping_factor") == 3 && number_of(fh, "striping_unit") == 131072,
+          "%s=%s: %lld by %lld", key, value, number_of(fh, "striping_factor"),
+          number_of(fh, "striping_unit"));
+    memset(mine, 'a' + test_rank, sizeof mine);
+    OK(MPI_File_write_at_all(fh, 100 * test_rank, mine, 100, MPI_BYTE, MPI_STATUS_IGNORE));
     sync_all(fh);
-    for (int i = 0; i < PIECES; i++) {
-        load_file(test_file(), (int64_t)PIECE * (i * test_nranks + test_rank), all[0], PIECE);
-        CHECK(memcmp(all[0], mine + PIECE * i, PIECE) == 0, "piece %d", i);
-    }
-    MPI_Offset size;
-    OK(MPI_File_get_size(fh, &size));
-    CHECK(size == (MPI_Offset)PIECE * PIECES * test_nranks, "%lld bytes", (long long)size);
-    MPI_Type_free(&type);
+    load_file(test_file(), 100 * test_rank, got, 100);
+    CHECK(memcmp(got, mine, 100) == 0, "%s=%s: other data", key, value);
     OK(MPI_File_close(&fh));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (test_rank == 0)
+        OK(MPI_File_delete(test_file(), MPI_INFO_NULL));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Where libcephfs does not get to the cluster, or the user has other wishes, the mount serves.
+ */
+static void falls_back_to_the_mount(void)
+{
+    if (!on_mount())
+        SKIP("not below a mount of CephFS");
+    expect_fallback("ceph_conf", "/no/such/file");
+    expect_fallback("ceph_filesystem", "no_such_file_system");
+    expect_fallback("fbtl", "posix");
+    expect_fallback("fs", "cephsys");
+}
+
+/* One name, three ways: what one of them has written all others read. */
+static void all_ways_alike(void)
+{
+    static const char *const ways[] = {"cephmount", "cephsys", "ceph", "ufs"};
+    char by_name[600];
+    unsigned char mine[1000], got[1000];
+    if (!on_mount())
+        SKIP("not below a mount of CephFS");
+    snprintf(by_name, sizeof by_name, "ceph:%s",
+             test_file() + strlen(getenv("BRIO_TEST_MOUNT")));
+    for (int k = 0; k < 16; k++) {
+        for (int step = 0; step < 2; step++) {
+            const char *way = ways[step ? k % 4 : k / 4];
+            MPI_Info info;
+            MPI_File fh = MPI_FILE_NULL;
+            MPI_Info_create(&info);
+            MPI_Info_set(info, "fs", way);
+            OK(MPI_File_open(MPI_COMM_WORLD, strcmp(way, "ceph") ? test_file() : by_name,
+                             MPI_MODE_RDWR | MPI_MODE_CREATE, info, &fh));
+            MPI_Info_free(&info);
+            memset(mine, 1 + k + 20 * test_rank, sizeof mine);
+            if (step == 0)
+                OK(MPI_File_write_at(fh, 1000 * test_rank, mine, 1000, MPI_BYTE,
+                                     MPI_STATUS_IGNORE));
+            else
+                OK(MPI_File_read_at(fh, 1000 * test_rank, got, 1000, MPI_BYTE,
+                                    MPI_STATUS_IGNORE));
+            OK(MPI_File_close(&fh));
+        }
+        CHECK(memcmp(got, mine, 1000) == 0, "%s does not read what %s wrote", ways[k % 4],
+              ways[k / 4]);
+    }
+}
+
+/* Two opens at the same time, the writer's through the library and the reader's through the
+ * mount, and the other way round. */
+static void mount_and_library_at_once(void)
+{
+    static const char *const ways[] = {"cephmount", "cephsys"};
+    MPI_File fh[2] = {MPI_FILE_NULL, MPI_FILE_NULL};
+    if (!on_mount())
+        SKIP("not below a mount of CephFS");
+    for (int i = 0; i < 2; i++) {
+        MPI_Info info;
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "fs", ways[i]);
+        OK(MPI_File_open(MPI_COMM_WORLD, test_file(), MPI_MODE_RDWR | MPI_MODE_CREATE, info,
+                         &fh[i]));
+        MPI_Info_free(&info);
+    }
+    for (int k = 0; k < 6; k++) {
+        int mine = 100 * k + test_rank, got = -1, other = (test_rank + 1) % test_nranks;
+        OK(MPI_File_write_at(fh[k % 2], 4 * test_rank, &mine, 4, MPI_BYTE, MPI_STATUS_IGNORE));
+        sync_all(fh[k % 2]);
+        OK(MPI_File_sync(fh[1 - k % 2]));
+        OK(MPI_File_read_at(fh[1 - k % 2], 4 * other, &got, 4, MPI_BYTE, MPI_STATUS_IGNORE));
+        CHECK(got == 100 * k + other, "round %d: %d is read through %s", k, got,
+              ways[1 - k % 2]);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    for (int i = 0; i < 2; i++)
+        OK(MPI_File_close(&fh[i]));
 }
 
 /* What the servers remember of a file. */
@@ -207,18 +234,6 @@ static void one_owner_per_server(void)
         expect_one_client(3LL * BYTES * test_nranks);
 }
 
-/* An open with one hint that cannot work. */
-static void expect_refused(const char *name, const char *key, const char *value, int class)
-{
-    MPI_File fh;
-    MPI_Info info;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, key, value);
-    FAILS(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE, info, &fh),
-          class);
-    MPI_Info_free(&info);
-}
-
 static void errors(void)
 {
     MPI_File fh;
@@ -227,10 +242,16 @@ static void errors(void)
     FAILS(MPI_File_open(MPI_COMM_WORLD, test_file(), MPI_MODE_RDWR, MPI_INFO_NULL, &fh),
           MPI_ERR_NO_SUCH_FILE);
     FAILS(MPI_File_delete(test_file(), MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
-    expect_refused(test_file(), "ceph_conf", "/no/such/file", MPI_ERR_NO_SUCH_FILE);
-    expect_refused(test_file(), "fbtl", "posix", MPI_ERR_UNSUPPORTED_OPERATION);
+    if (on_mount()) {
+        expect_refused(test_file(), "fs", "ceph", MPI_ERR_UNSUPPORTED_OPERATION);
+    } else {
+        expect_refused(test_file(), "ceph_conf", "/no/such/file", MPI_ERR_NO_SUCH_FILE);
+        expect_refused(test_file(), "fbtl", "posix", MPI_ERR_UNSUPPORTED_OPERATION);
+        expect_refused(test_file(), "fs", "cephmount", MPI_ERR_UNSUPPORTED_OPERATION);
+    }
     expect_refused("not.on.ceph", "fbtl", "ceph", MPI_ERR_UNSUPPORTED_OPERATION);
     expect_refused("not.on.ceph", "fs", "ceph", MPI_ERR_UNSUPPORTED_OPERATION);
+    expect_refused("not.on.ceph", "fs", "cephmount", MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
 /* Where there is no cluster, or no libcephfs, an open says so and the name is not the system's.
@@ -254,6 +275,9 @@ static const struct test_case cases[] = {TEST(stripes),
                                          TEST(modules_in_force),
                                          TEST(stripes_hold_the_data),
                                          TEST(one_owner_per_server),
+                                         TEST(falls_back_to_the_mount),
+                                         TEST(all_ways_alike),
+                                         TEST(mount_and_library_at_once),
                                          TEST(errors),
                                          TEST(without_a_cluster),
                                          {0}};

@@ -38,18 +38,12 @@ static void stripes(void)
 
 static void modules_in_force(void)
 {
-    char fs[64], fbtl[64], fcache[64];
     if (!on_pvfs2())
         SKIP("not on OrangeFS");
     if (count_servers() < 2)
         SKIP("one server only");
     MPI_File fh = open_striped(NULL, "65536");
-    text_of(fh, "fs", fs);
-    text_of(fh, "fbtl", fbtl);
-    text_of(fh, "fcache", fcache);
-    CHECK(strcmp(fs, "pvfs2") == 0 && strcmp(fbtl, "pvfs2") == 0 &&
-              strcmp(fcache, "stripe") == 0,
-          "fs %s, fbtl %s, fcache %s", fs, fbtl, fcache);
+    expect_modules(fh, "pvfs2", "pvfs2");
     OK(MPI_File_close(&fh));
 }
 
@@ -180,10 +174,12 @@ static void errors(void)
     expect_refused("not.on.orangefs", "fs", "pvfs2", MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
-static const struct test_case cases[] = {
-    TEST(stripes),     TEST(modules_in_force), TEST(stripes_hold_the_data),
-    TEST(many_pieces),
-
-    TEST(holes),       TEST(errors),           {0}};
+static const struct test_case cases[] = {TEST(stripes),
+                                         TEST(modules_in_force),
+                                         TEST(stripes_hold_the_data),
+                                         TEST(many_pieces),
+                                         TEST(holes),
+                                         TEST(errors),
+                                         {0}};
 
 TEST_MAIN(cases)

@@ -23,6 +23,18 @@ static inline long long number_of(MPI_File fh, const char *key)
     return *value ? atoll(value) : -1;
 }
 
+/* What the file is opened with, and that its layout is used. */
+static inline void expect_modules(MPI_File fh, const char *fs, const char *fbtl)
+{
+    char got_fs[64], got_fbtl[64], fcache[64];
+    text_of(fh, "brio_fs", got_fs);
+    text_of(fh, "brio_fbtl", got_fbtl);
+    text_of(fh, "brio_fcache", fcache);
+    CHECK(strcmp(got_fs, fs) == 0 && strcmp(got_fbtl, fbtl) == 0 &&
+              strcmp(fcache, "stripe") == 0,
+          "fs %s, fbtl %s, fcache %s", got_fs, got_fbtl, fcache);
+}
+
 static inline MPI_File open_striped(const char *factor, const char *unit)
 {
     MPI_File fh = MPI_FILE_NULL;

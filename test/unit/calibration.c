@@ -38,15 +38,21 @@ static void keeps_one_of_each(void)
     snprintf(file, sizeof file, "%s", name("some/where/calibration"));
     CHECK(!brio_calibration_read(file, &a, &c), "something is there");
     for (int i = 1; i <= 3; i++) {
-        CHECK(!brio_calibration_write(file, &a, &(struct brio_calibration){i, 2 * i, 100}),
+        CHECK(!brio_calibration_write(
+                  file, &a,
+                  &(struct brio_calibration){.k_write = i, .k_read = 2 * i, .when = 100}),
               "%s", brio_err_text());
-        CHECK(!brio_calibration_write(file, &b, &(struct brio_calibration){10 * i, 0, 100}),
+        CHECK(!brio_calibration_write(
+                  file, &b,
+                  &(struct brio_calibration){
+                      .k_write = 10 * i, .when = 100, .ring_cold = 100 + i, .ring_warm = 99}),
               "%s", brio_err_text());
     }
     CHECK(brio_calibration_read(file, &a, &c) && c.k_write == 3 && c.k_read == 6, "%lld",
           (long long)c.k_write);
     CHECK(brio_calibration_read(file, &b, &c) && c.k_write == 30 && c.k_read == 0, "%lld",
           (long long)c.k_write);
+    CHECK(c.ring_cold == 103 && c.ring_warm == 99, "rings %d/%d", c.ring_cold, c.ring_warm);
     char text[500] = "";
     int fd = open(file, O_RDONLY), lines = 0;
     CHECK(read(fd, text, sizeof text - 1) > 0, "empty");
@@ -62,7 +68,9 @@ static void stands_nonsense(void)
     const struct brio_mount a = {.key = "ext4 /dev/a /a"};
     struct brio_calibration c;
     FILE *out = fopen(name("bad"), "w");
-    fputs("nonsense\n-5 1 1 ext4 /dev/a /a\n\n1 2\n4096 8192 1 ext4 /dev/a /a\n", out);
+    fputs("nonsense\n-5 1 1 ext4 /dev/a /a\n\n1 2\n1 1 1 ring=x ext4 /dev/a /a\n"
+          "4096 8192 1 ext4 /dev/a /a\n",
+          out);
     fclose(out);
     CHECK(brio_calibration_read(name("bad"), &a, &c) && c.k_write == 4096 && c.k_read == 8192,
           "%lld", (long long)c.k_write);
@@ -79,10 +87,17 @@ static void is_found_at_open(void)
     snprintf(state, sizeof state, "%s/state", real);
     setenv("XDG_STATE_HOME", state, 1);
     REQUIRE(brio_calibration_file(false, file, sizeof file), "no name");
-    REQUIRE(!brio_calibration_write(file, &here, &(struct brio_calibration){65536, 32768, 1}),
+    REQUIRE(!brio_calibration_write(file, &here,
+                                    &(struct brio_calibration){.k_write = 65536,
+                                                               .k_read = 32768,
+                                                               .when = 1,
+                                                               .ring_cold = 140,
+                                                               .ring_warm = 98}),
             "%s", brio_err_text());
     brio_calibration_lookup("some-file", &facts);
     CHECK(facts.k_write == 65536 && facts.k_read == 32768, "%lld", (long long)facts.k_write);
+    CHECK(facts.ring_cold == 140 && facts.ring_warm == 98, "rings %d/%d", facts.ring_cold,
+          facts.ring_warm);
     unlink(file);
     brio_calibration_lookup("some-file", &facts);
     CHECK(facts.k_write == 65536, "it was not remembered");
