@@ -7,18 +7,17 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "cache/dirty.h"
 #include "comm/verdict.h"
 
 enum {
-    PLACES = 8,       /* of a shelf */
-    MIN_RUNS = 64,    /* dirty runs of a page, at least; */
-    RUN_BYTES = 256,  /* and one for so many of its bytes */
-    CHUNK = 64 << 10, /* bytes of memory that are had at one time, */
-    SMALL = 2000      /* if no more of them are put */
+    PLACES = 8,      /* of a shelf */
+    MIN_RUNS = 64,   /* dirty runs of a page, at least; */
+    RUN_BYTES = 256, /* and one for so many of its bytes */
+    SMALL = 2000     /* bytes of a put that costs less than the way to its memory */
 };
 
 enum state {
@@ -65,7 +64,6 @@ struct brio_pages {
     struct brio_shelf *shelves;
     uint32_t *free_slots;
     char *runs, *data;
-    _Atomic char *had; /* by chunk of the data: this process has it */
 };
 
 static char *data_of(const struct brio_pages *p, const struct brio_sheet *sheet)
@@ -288,16 +286,8 @@ BRIO_ERR brio_pages_take(struct brio_pages *p, brio_off page, struct brio_hold *
 void brio_pages_ready(struct brio_pages *p, const struct brio_hold *hold, uint32_t lo,
                       uint32_t n)
 {
-    const size_t at = (size_t)(hold->data - p->data) + lo, all = (size_t)p->nslots * p->page;
-    if (n > SMALL)
-        return;
-    for (size_t i = at / CHUNK; i <= (at + n - 1) / CHUNK; i++) {
-        if (atomic_load_explicit(&p->had[i], memory_order_relaxed))
-            continue;
-        atomic_store_explicit(&p->had[i], 1, memory_order_relaxed);
-        size_t rest = all - i * CHUNK;
-        (void)madvise(p->data + i * CHUNK, rest < CHUNK ? rest : CHUNK, MADV_POPULATE_WRITE);
-    }
+    if (n <= SMALL)
+        brio_region_touch(&p->region, (size_t)(hold->data + lo - p->region.mem), n);
 }
 
 BRIO_ERR brio_pages_give(struct brio_pages *p, const struct brio_hold *hold)
@@ -426,9 +416,10 @@ static BRIO_ERR init_lock(pthread_mutex_t *lock, pthread_cond_t *cond)
     return failed ? brio_fail_errno(failed, "a lock in shared memory") : BRIO_OK;
 }
 
-/* By one rank, in memory that is zeroed. */
+/* By one rank. */
 static BRIO_ERR init_memory(struct brio_pages *p)
 {
+    memset(p->region.mem, 0, (size_t)(p->runs - p->region.mem));
     enum brio_err err = init_lock(&p->head->lock, &p->head->changed);
     for (uint32_t i = 0; i < p->nshelves && !err; i++)
         err = init_lock(&p->shelves[i].lock, &p->shelves[i].left);
@@ -455,6 +446,7 @@ static BRIO_ERR share_memory(struct brio_pages *p)
     if (err)
         return err;
     brio_region_init(&p->region, team, slot, &ref);
+    p->region.second_hand = true;
     brio_region_need(&p->region, lay_out(p, NULL), BRIO_BLOCK);
     while (!brio_region_step(&p->region, BRIO_BLOCK, &err))
         ;
@@ -479,11 +471,8 @@ static BRIO_ERR new_pages(const struct brio_pages_env *env, struct brio_pages **
     p->nshelves = (2 * p->nslots + PLACES - 1) / PLACES;
     p->max_runs = (uint32_t)brio_max(env->page / RUN_BYTES, MIN_RUNS);
     p->region.fd = -1;
-    err = brio_calloc((size_t)p->nslots * p->page / CHUNK + 1, 1, (void **)&p->had);
-    if (!err)
-        err = brio_map_bytes(1, &p->flat);
+    err = brio_map_bytes(1, &p->flat);
     if (err) {
-        free(p->had);
         free(p);
         return err;
     }
@@ -509,10 +498,11 @@ void brio_pages_close(struct brio_pages *p)
 {
     if (!p)
         return;
+    /* The memory may be another file's soon. */
+    p->region.second_hand = p->region.mem && brio_agree(&p->crew->team, BRIO_OK) == BRIO_OK;
     brio_region_close(&p->region);
     if (p->crew->team.rank == 0 && p->ref.slot > 0)
         brio_page_give(&p->ref);
     brio_map_unref(p->flat);
-    free(p->had);
     free(p);
 }

@@ -20,7 +20,7 @@ struct brio_pages_env {
 /* Collective over the crew: on all ranks of it or on none. */
 BRIO_ERR brio_pages_open(const struct brio_pages_env *env, struct brio_pages **out);
 
-/* Once no rank of the crew uses them any more. What has not been flushed is lost. */
+/* Collective over the crew. What has not been flushed is lost. */
 void brio_pages_close(struct brio_pages *p);
 
 /* A page held by one thread; others wait, so not for long. */

@@ -19,10 +19,11 @@ struct brio_page_slot {
     _Atomic int64_t value; /* the shared pointer, on a cache line of its own */
     char pad[56];
     struct brio_meet meet;
-    _Atomic int32_t region_fd; /* rank 0's descriptor of comm/region.h */
+    _Atomic int64_t region_id; /* of comm/region.h: the memory, */
+    _Atomic int32_t region_fd; /* and rank 0's descriptor of it */
     _Atomic uint32_t bell;     /* of comm/porter.h: rung so often */
     _Atomic uint32_t asleep;   /* its owner sleeps until it is rung */
-    char rest[512 - 64 - sizeof(struct brio_meet) - 3 * sizeof(int32_t)];
+    char rest[512 - 64 - sizeof(struct brio_meet) - sizeof(int64_t) - 3 * sizeof(int32_t)];
 };
 _Static_assert(sizeof(struct brio_page_slot) == 512, "slots on whole cache lines");
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "comm/attic.h"
 #include "core/core.h"
 #include "core/op.h"
 #include "lane/pool.h"
@@ -25,6 +26,7 @@ static int tidy_up(MPI_Comm comm, int key, void *value, void *extra)
     brio_rma_finalize();
     brio_pool_finalize();
     brio_flatten_finalize();
+    brio_attic_finalize();
     return MPI_SUCCESS;
 }
 
