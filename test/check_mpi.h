@@ -55,4 +55,16 @@ static inline int test_main_mpi(int argc, char **argv, const struct test_case *c
     return bad ? 1 : ran ? 0 : 77;
 }
 
+/* The whole of main, for tests that need all threads to be able to call MPI. */
+static inline int test_main_threads(int argc, char **argv, const struct test_case *cases)
+{
+    int level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    int code = level == MPI_THREAD_MULTIPLE ? test_main_mpi(argc, argv, cases) : 77;
+    if (code == 77)
+        fprintf(stderr, "skipped: the MPI does not grant MPI_THREAD_MULTIPLE\n");
+    MPI_Finalize();
+    return code;
+}
+
 #endif

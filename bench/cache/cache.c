@@ -8,6 +8,8 @@
  * PATTERN: blocks:BYTES:COUNT  blocks of all ranks in turn, so many of each
  *          btio:SIDE:ARRAYS    NPB BT's cells of a cube of 5 doubles a point, array on array
  *          s3d:SIDE:CHECKPOINTS  S3D's four arrays, SIDE^3 points a rank
+ *          btiorows, s3drows   the same, one call for each row of points, also where the next
+ *                              one goes on in the file (NPB's "simple" access)
  *          reads:BYTES:COUNT   COUNT reads of BYTES by each rank, anywhere in the first 4 MiB
  * WAY: coll, or the name of a cache for independent access.
  * Prints for each way: "ranks N PATTERN WAY: S s, MB MB/s, R of the first". */
@@ -48,6 +50,7 @@ struct work {
     long size, count;     /* of them */
     int narrays;          /* in one checkpoint */
     int checkpoints;      /* or times that the array is written */
+    int rows;             /* one call for each of them */
     struct boxes part[4]; /* this rank's, of each array */
     char *data[4];
 };
@@ -149,11 +152,13 @@ static void set_up(struct work *w, const char *pattern)
     w->count = b;
     if (strcmp(name, "blocks") == 0 && a % 8 == 0) {
         set_blocks(w, a, b);
-    } else if (strcmp(name, "btio") == 0) {
+    } else if (strncmp(name, "btio", 4) == 0 && (!name[4] || strcmp(name + 4, "rows") == 0)) {
+        w->rows = name[4] != '\0';
         boxes_bt(&w->part[0], (int)a, false);
         w->narrays = 1;
         w->checkpoints = (int)b;
-    } else if (strcmp(name, "s3d") == 0) {
+    } else if (strncmp(name, "s3d", 3) == 0 && (!name[3] || strcmp(name + 3, "rows") == 0)) {
+        w->rows = name[3] != '\0';
         set_s3d(w, (int)a, (int)b);
     } else if (strcmp(name, "reads") == 0 && a <= REGION) {
         w->reads = 1;
@@ -199,12 +204,21 @@ static long long visit_words(const struct work *w, int array, bool fill)
 /* ---- The ways -----------------------------------------------------------------------------
  */
 
-/* One call for each row of each box. */
-static void write_rows(MPI_File fh, const struct boxes *b, long long base, const char *data)
+/* One call for each row of each box, or for rows that touch. */
+static void write_runs(MPI_File fh, const struct boxes *b, long long base, const char *data,
+                       int rows)
 {
-    for (long long i = 0, len; i < b->rows[b->n]; i++, data += len) {
-        MPI_Offset at = base + boxes_row(b, i, &len);
-        must(MPI_File_write_at(fh, at, data, (int)len, MPI_BYTE, MPI_STATUS_IGNORE), "write");
+    const long long n = b->rows[b->n];
+    long long len = 0, next_len = 0, next = n > 0 ? boxes_row(b, 0, &next_len) : 0;
+    for (long long i = 0; i < n; data += len) {
+        long long at = next;
+        len = 0;
+        do {
+            len += next_len;
+            next = ++i < n ? boxes_row(b, i, &next_len) : -1;
+        } while (!rows && next == at + len);
+        must(MPI_File_write_at(fh, base + at, data, (int)len, MPI_BYTE, MPI_STATUS_IGNORE),
+             "write");
     }
 }
 
@@ -231,7 +245,7 @@ static void write_all(const struct work *w, MPI_File fh, int coll)
             if (coll)
                 write_collectively(fh, &w->part[i], base, w->data[i], type[i]);
             else
-                write_rows(fh, &w->part[i], base, w->data[i]);
+                write_runs(fh, &w->part[i], base, w->data[i], w->rows);
         }
     for (int i = 0; i < w->narrays && coll; i++)
         MPI_Type_free(&type[i]);

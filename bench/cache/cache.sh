@@ -2,16 +2,17 @@
 # Small independent accesses with and without a cache: cache.sh BUILD_DIR [RANKS...]
 # Over a store where every call costs DELAY microseconds more (it stands for a parallel file
 # system; a preloaded library delays and counts the calls) and over the file system as it is:
-# independent writes of 1 and 4 KiB with and without write-behind; BTIO and S3D, one call for
-# each contiguous run, with write-behind, against the MPIs' own collective I/O; small reads of
-# a shared region, with and without a cache. Ratios are of medians within one run, or of runs
-# of the same minute. Settings:
+# independent writes of 1 and 4 KiB with and without each cache; BTIO and S3D, one call for
+# each contiguous run or for each row, with write-behind, against the MPIs' own collective I/O;
+# small reads of a shared region, with and without a cache. Ratios are of medians within one
+# run, or of three runs of each in turn. Settings:
 #   DELAY            microseconds (default 50)
 #   PARTS            which of writes patterns reads (default: all)
 #   MPIS             which of openmpi mpich (default: all that were built)
 #   REPETITIONS      of each measurement (default 3)
 #   SIZE_MB          MiB written through the slow store (default 8; four times that as it is)
-#   BTIO, S3D        the patterns (default btio:64:5, class A, and s3d:50:1, as in paper 001)
+#   PATTERNS         (default: btio and s3d, each also by rows; class A, and 50^3 points a rank
+#                    as in paper 001)
 #   BRIO_BENCH_DIR   where the files go (default: TMPDIR or /tmp)
 #   SECONDS_EACH     after which a run is given up (default 30)
 set -eu
@@ -69,39 +70,51 @@ calls() { # DIRECTION
 }
 
 small_writes() { # MPI RANKS
-    local where bytes count t without with u w
+    local where bytes count t u w c
     for where in slow plain; do
         for bytes in 1024 4096; do
             count=$((${SIZE_MB:-8} * 1048576 / bytes / $2))
             [ "$where" = plain ] && count=$((count * 4))
-            t=$(run "$1" brio "$2" "$where" "blocks:$bytes:$count" none,writebehind,auto "$reps")
+            t=$(run "$1" brio "$2" "$where" "blocks:$bytes:$count" \
+                none,writebehind,auto,coherent "$reps")
             run "$1" brio "$2" "$where" "blocks:$bytes:$count" none 1 >/dev/null
             u=$(calls writes)
             run "$1" brio "$2" "$where" "blocks:$bytes:$count" writebehind 1 >/dev/null
             w=$(calls writes)
-            awk -v what="$1, $2 ranks, $bytes bytes, $where" -v u="$u" -v w="$w" '
+            run "$1" brio "$2" "$where" "blocks:$bytes:$count" coherent 1 >/dev/null
+            c=$(calls writes)
+            awk -v what="$1, $2 ranks, $bytes bytes, $where" -v u="$u" -v w="$w" -v c="$c" '
                 { t[$1] = $2 }
-                END { split(u, a, " "); split(w, b, " ")
-                    printf "  %-38s %8.2f x %8.2f x %10d -> %6d %6.1f %%\n", what,
-                        t["none"] / t["writebehind"], t["none"] / t["auto"], a[1], b[1], b[2] }' <<<"$t"
+                END { split(u, a, " "); split(w, b, " "); split(c, d, " ")
+                    printf "  %-38s %6.2f x %6.2f x %6.2f x %9d %6d %6d %6.1f %%\n", what,
+                        t["none"] / t["writebehind"], t["none"] / t["auto"],
+                        t["none"] / t["coherent"], a[1], b[1], d[1], b[2] }' <<<"$t"
         done
     done
 }
 
 patterns() { # MPI RANKS
-    local where pattern io ios best t mine
-    if [ "$1" = openmpi ]; then ios="ompio romio"; else ios="romio"; fi
+    local where pattern io ios turn way
+    if [ "$1" = openmpi ]; then ios="brio ompio romio"; else ios="brio romio"; fi
     for where in slow plain; do
-        for pattern in ${BTIO:-btio:64:5} ${S3D:-s3d:50:1}; do
-            mine=$(run "$1" brio "$2" "$where" "$pattern" writebehind "$reps" | awk '{ print $2 }')
-            best=
-            for io in $ios; do
-                t=$(run "$1" "$io" "$2" "$where" "$pattern" coll "$reps" | awk '{ print $2 }')
-                best=$(printf '%s\n' $best $t | sort -g | head -1)
-            done
-            awk -v what="$1, $2 ranks, $pattern, $where" -v m="$mine" -v b="$best" 'BEGIN {
-                if (b > 0) printf "  %-38s %8.4f s %8.4f s %8.2f x\n", what, m, b, b / m
-                else printf "  %-38s %8.4f s %10s\n", what, m, "-" }'
+        for pattern in ${PATTERNS:-btio:64:5 btiorows:64:5 s3d:50:1 s3drows:50:1}; do
+            for turn in 1 2 3; do
+                for io in $ios; do
+                    way=coll
+                    [ "$io" = brio ] && way=writebehind
+                    run "$1" "$io" "$2" "$where" "$pattern" "$way" "$reps" | sed "s/[^ ]*/$io/"
+                done
+            done | sort -k1,1 -k2,2g | awk -v what="$1, $2 ranks, $pattern, $where" '
+                { t[$1, n[$1]++] = $2 }
+                END {
+                    for (io in n) {
+                        m = t[io, int(n[io] / 2)]
+                        if (io == "brio") mine = m
+                        else if (!best || m < best) best = m
+                    }
+                    if (best && mine)
+                        printf "  %-38s %8.4f s %8.4f s %8.2f x\n", what, mine, best, best / mine
+                }'
         done
     done
 }
@@ -133,11 +146,12 @@ echo "median of $reps, $cores cores, in $dir; slow: every call costs $delay us m
 for part in ${PARTS:-writes patterns reads}; do
     case $part in
     writes)
-        echo "independent writes, one call for each run: write-behind and auto against uncached,"
-        echo "calls for each GiB without and with, aligned to 1 MiB with"
+        echo "independent writes, one call for each run: writebehind, auto and coherent against"
+        echo "uncached; system calls for each GiB uncached, with writebehind, with coherent;"
+        echo "writes of writebehind that are aligned to 1 MiB"
         each small_writes ;;
     patterns)
-        echo "one call for each run with write-behind, the better peer's collective I/O, ratio"
+        echo "one call for each run or row with write-behind, the better peer's collective I/O, ratio"
         each patterns ;;
     reads)
         echo "reads of a shared region of 4 MiB, again and again: coherent against uncached,"

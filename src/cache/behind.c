@@ -33,7 +33,10 @@ struct behind {
     struct brio_stats *stats;
     const char *path;
     brio_off page;
-    int nservers; /* that take turns from page to page; 1 if it is not known */
+    int shift;       /* a page is 1 << shift bytes; -1: it is no power of two */
+    brio_off direct; /* a piece of so many bytes or more, in one piece of memory, goes past the
+                        pages; 0: whole pages only, as the store wishes to have them */
+    int nservers;    /* that take turns from page to page; 1 if it is not known */
     struct brio_pages *pages;
     struct brio_sender *sender; /* NULL if all ranks share memory */
     struct brio_map *flat;
@@ -86,6 +89,12 @@ static void fetch(struct put *u, char *to, size_t n)
     }
 }
 
+/* Without a division where that can be: this is done for every write, however small. */
+static brio_off page_of(const struct behind *b, brio_off off)
+{
+    return b->shift >= 0 ? off >> b->shift : off / b->page;
+}
+
 static int owner_of(const struct behind *b, brio_off page)
 {
     return brio_page_owner(page, b->team->nranks, b->nservers);
@@ -133,7 +142,7 @@ static BRIO_ERR put_here(struct put *u, brio_off page, uint32_t lo, uint32_t n)
 static BRIO_ERR send_away(struct put *u, brio_off off, brio_off len)
 {
     struct brio_sender *sender = u->b->sender;
-    const int owner = owner_of(u->b, off / u->b->page);
+    const int owner = owner_of(u->b, page_of(u->b, off));
     enum brio_err err = let_go(u);
     if (err)
         return err;
@@ -175,15 +184,20 @@ static BRIO_ERR keep(void *self, brio_off off, const char *data, brio_off len)
     return BRIO_OK;
 }
 
-/* Whole pages that lie in one piece of memory need no copy. */
-static BRIO_ERR write_whole(struct put *u, brio_off off, brio_off len)
+/* A piece that is worth a request of its own needs no copy. */
+static BRIO_ERR write_past(struct put *u, brio_off off, brio_off len)
 {
     struct behind *b = u->b;
     enum brio_err err = let_go(u);
     if (err)
         return err;
-    for (brio_off at = off; at < off + len; at += b->page)
-        brio_pages_forget(b->pages, at / b->page);
+    for (brio_off at = off, n; at < off + len && !err; at += n) {
+        uint32_t into = (uint32_t)(at % b->page);
+        n = brio_min(off + len - at, b->page - into);
+        err = brio_pages_forget(b->pages, at / b->page, into, into + (uint32_t)n);
+    }
+    if (err)
+        return err;
     struct brio_io io =
         brio_io_flat(BRIO_WRITE, off, (char *)u->iov->iov_base + u->into, len, b->flat);
     struct brio_result r = brio_lane_access(&b->below, &io);
@@ -192,11 +206,13 @@ static BRIO_ERR write_whole(struct put *u, brio_off off, brio_off len)
     return r.err;
 }
 
-/* How many bytes from `at` on are whole pages of ours. */
-static brio_off count_whole(const struct behind *b, brio_off at, brio_off end)
+/* How many bytes from `at` on go past the pages. */
+static brio_off count_past(const struct behind *b, brio_off at, brio_off end)
 {
     brio_off n = 0;
-    if (at % b->page == 0)
+    if (b->direct > 0)
+        return end - at >= b->direct ? end - at : 0;
+    if (end - at >= b->page && at % b->page == 0)
         while (end - at - n >= b->page && is_ours(b, (at + n) / b->page))
             n += b->page;
     return n;
@@ -208,10 +224,10 @@ static BRIO_ERR put_stretch(struct put *u, const struct brio_stretch *s)
     const brio_off end = s->off + s->len;
     enum brio_err err = BRIO_OK;
     for (brio_off at = s->off, n; at < end && !err; at += n) {
-        brio_off page = at / b->page, into = at % b->page;
-        n = s->niov == 1 ? count_whole(b, at, end) : 0;
+        brio_off page = page_of(b, at), into = at - page * b->page;
+        n = s->niov == 1 ? count_past(b, at, end) : 0;
         if (n > 0) {
-            err = write_whole(u, at, n);
+            err = write_past(u, at, n);
             continue;
         }
         n = brio_min(end - at, b->page - into);
@@ -228,21 +244,45 @@ static void raise_end(struct behind *b, brio_off end)
         ;
 }
 
-static struct brio_result keep_back(struct behind *b, const struct brio_io *io)
+static BRIO_ERR put_pieces(struct put *u, const struct brio_io *io)
 {
-    struct put u = {.b = b, .page = -1};
     struct iovec iov[MAX_IOV];
     struct brio_stretch s;
     struct brio_walk walk;
-    char text[BRIO_ERR_TEXT];
     enum brio_err err = BRIO_OK;
     brio_walk_init(&walk, io);
     while (!err && brio_walk_next(&walk, MAX_STRETCH, MAX_IOV, iov, &s)) {
-        u.iov = iov;
-        u.into = 0;
-        err = put_stretch(&u, &s);
-        raise_end(b, s.off + s.len);
+        u->iov = iov;
+        u->into = 0;
+        err = put_stretch(u, &s);
+        raise_end(u->b, s.off + s.len);
     }
+    return err;
+}
+
+/* Most small writes are: there is nothing to walk, and a walk costs as much as the copy. */
+static bool is_flat(const struct brio_io *io)
+{
+    return io->file->contiguous && io->mem->contiguous && io->bytes > 0 &&
+           io->bytes <= MAX_STRETCH;
+}
+
+static BRIO_ERR put_flat(struct put *u, const struct brio_io *io)
+{
+    const struct iovec iov = {.iov_base = (char *)io->buf + io->mem_pos,
+                              .iov_len = (size_t)io->bytes};
+    const struct brio_stretch s = {.off = io->base + io->pos, .len = io->bytes, .niov = 1};
+    u->iov = &iov;
+    enum brio_err err = put_stretch(u, &s);
+    raise_end(u->b, s.off + s.len);
+    return err;
+}
+
+static struct brio_result keep_back(struct behind *b, const struct brio_io *io)
+{
+    struct put u = {.b = b, .page = -1};
+    char text[BRIO_ERR_TEXT];
+    enum brio_err err = is_flat(io) ? put_flat(&u, io) : put_pieces(&u, io);
     if (err)
         brio_err_save(text);
     enum brio_err last = let_go(&u);
@@ -427,6 +467,9 @@ static BRIO_ERR new_behind(const struct brio_cache_env *env, const struct brio_l
     b->path = env->path;
     b->page = conf->page ? brio_max(conf->page, 4096)
                          : brio_page_size(env->stripe, env->block_size, WISH);
+    b->shift =
+        (b->page & (b->page - 1)) == 0 ? __builtin_ctzll((unsigned long long)b->page) : -1;
+    b->direct = env->stripe > 0 || env->crew->ncrews > 1 ? 0 : b->page / 2;
     b->nservers = b->page == env->stripe ? env->nservers : 1;
     pthread_mutex_init(&b->lock, NULL);
     snprintf(b->why, sizeof b->why, "fewer than %d writes so far", BRIO_WATCH_WRITES);
@@ -448,12 +491,18 @@ static BRIO_ERR join_ranks(struct behind *b, const struct brio_cache_conf *conf)
                                          .bytes = conf->size * b->crew->team.nranks};
     const struct brio_sender_env sender = {
         .team = b->team, .crew = b->crew, .room = (size_t)conf->send, .keep = keep, .self = b};
-    enum brio_err err = brio_agree(b->team, brio_pages_open(&pages, &b->pages));
+    enum brio_err err = brio_pages_open(&pages, &b->pages);
+    if (b->crew->ncrews > 1)
+        err = brio_agree(b->team, err);
     if (err)
         return err;
     b->keeps = brio_pages_word(b->pages);
-    if (b->crew->ncrews > 1)
-        err = brio_sender_open(&sender, &b->sender);
+    if (b->crew->ncrews == 1) { /* it is the same word for all */
+        if (b->pays)
+            atomic_store(b->keeps, 1);
+        return BRIO_OK;
+    }
+    err = brio_sender_open(&sender, &b->sender);
     return err ? err : meet(b, BRIO_OK);
 }
 

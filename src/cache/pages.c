@@ -58,7 +58,6 @@ struct brio_pages {
     uint32_t page;         /* bytes */
     uint32_t nslots, nshelves, max_runs;
     uint32_t flushes;
-    struct brio_page_ref ref; /* of the slot that says where the region is */
     struct brio_region region;
     struct head *head; /* the parts of the region */
     struct brio_shelf *shelves;
@@ -299,16 +298,20 @@ BRIO_ERR brio_pages_give(struct brio_pages *p, const struct brio_hold *hold)
     return err;
 }
 
-void brio_pages_forget(struct brio_pages *p, brio_off page)
+BRIO_ERR brio_pages_forget(struct brio_pages *p, brio_off page, uint32_t lo, uint32_t hi)
 {
     struct brio_shelf *shelf = shelf_of(p, page);
     struct brio_sheet *sheet;
+    enum brio_err err = BRIO_OK;
     pthread_mutex_lock(&shelf->lock);
     while ((sheet = find(shelf, page)) && sheet->state == LEAVING)
         pthread_cond_wait(&shelf->left, &shelf->lock);
-    if (sheet)
+    if (sheet && !brio_dirty_cut(dirty_of(p, sheet), lo, hi))
+        err = write_page(p, shelf, sheet);
+    else if (sheet && dirty_of(p, sheet)->n == 0)
         vacate(p, sheet);
     pthread_mutex_unlock(&shelf->lock);
+    return err;
 }
 
 _Atomic uint32_t *brio_pages_word(struct brio_pages *p)
@@ -433,19 +436,8 @@ static BRIO_ERR init_memory(struct brio_pages *p)
 static BRIO_ERR share_memory(struct brio_pages *p)
 {
     const struct brio_team *team = &p->crew->team;
-    struct brio_page_slot *slot = NULL;
-    struct brio_page_ref ref = {.slot = 0};
-    enum brio_err err = BRIO_OK;
-    if (team->rank == 0)
-        err = brio_page_take(&ref, &slot);
-    PMPI_Bcast(&ref, sizeof ref, MPI_BYTE, 0, team->comm);
-    p->ref = ref;
-    if (!err && team->rank != 0)
-        err = brio_page_attach(&ref, &slot);
-    err = brio_agree(team, err);
-    if (err)
-        return err;
-    brio_region_init(&p->region, team, slot, &ref);
+    enum brio_err err;
+    brio_region_init(&p->region, team, p->crew->slot, &p->crew->page);
     p->region.second_hand = true;
     brio_region_need(&p->region, lay_out(p, NULL), BRIO_BLOCK);
     while (!brio_region_step(&p->region, BRIO_BLOCK, &err))
@@ -501,8 +493,6 @@ void brio_pages_close(struct brio_pages *p)
     /* The memory may be another file's soon. */
     p->region.second_hand = p->region.mem && brio_agree(&p->crew->team, BRIO_OK) == BRIO_OK;
     brio_region_close(&p->region);
-    if (p->crew->team.rank == 0 && p->ref.slot > 0)
-        brio_page_give(&p->ref);
     brio_map_unref(p->flat);
     free(p);
 }

@@ -42,8 +42,9 @@ void brio_pages_ready(struct brio_pages *p, const struct brio_hold *hold, uint32
 /* Fails if the page was full and could not be written; it stays then, nothing is lost. */
 BRIO_ERR brio_pages_give(struct brio_pages *p, const struct brio_hold *hold);
 
-/* What the page holds will be overwritten as a whole, past it: it is forgotten. */
-void brio_pages_forget(struct brio_pages *p, brio_off page);
+/* Bytes [lo, hi) of the page will be overwritten past it: what it holds of them is forgotten,
+ * or written now. Fails if it could not be; then nothing is lost. */
+BRIO_ERR brio_pages_forget(struct brio_pages *p, brio_off page, uint32_t lo, uint32_t hi);
 
 /* A word for the caller that all ranks of the crew see, 0 at first. */
 _Atomic uint32_t *brio_pages_word(struct brio_pages *p);

@@ -90,8 +90,8 @@ static BRIO_ERR fill(struct brio_file *f, const struct brio_call *call, struct b
         err = stage(f, call, r);
     if (err)
         return err;
-    r->etypes = r->io.bytes / f->view.etype_size;
-    if (r->io.bytes % f->view.etype_size != 0)
+    r->etypes = f->view.etype_size == 1 ? r->io.bytes : r->io.bytes / f->view.etype_size;
+    if (r->etypes * f->view.etype_size != r->io.bytes)
         return brio_fail(BRIO_EIO, "%lld bytes are no multiple of the etype's %lld",
                          (long long)r->io.bytes, (long long)f->view.etype_size);
     if (r->io.bytes > 0 && f->view.map->size == 0)
@@ -102,16 +102,15 @@ static BRIO_ERR fill(struct brio_file *f, const struct brio_call *call, struct b
 BRIO_ERR brio_ready_make(struct brio_file *f, const struct brio_call *call,
                          struct brio_ready *out)
 {
-    struct brio_ready r = {
+    *out = (struct brio_ready){
         .io = {.dir = call->dir, .file = f->view.map, .base = f->view.disp},
         .type = MPI_DATATYPE_NULL,
     };
-    enum brio_err err = fill(f, call, &r);
+    enum brio_err err = fill(f, call, out);
     if (err) {
-        brio_ready_free(&r);
-        r.io.bytes = 0;
+        brio_ready_free(out);
+        out->io.bytes = 0;
     }
-    *out = r;
     return err;
 }
 

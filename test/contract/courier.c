@@ -394,11 +394,5 @@ static const struct test_case cases[] = {
 
 int main(int argc, char **argv)
 {
-    int level;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-    int code = level == MPI_THREAD_MULTIPLE ? test_main_mpi(argc, argv, cases) : 77;
-    if (code == 77)
-        fprintf(stderr, "skipped: the MPI does not grant MPI_THREAD_MULTIPLE\n");
-    MPI_Finalize();
-    return code;
+    return test_main_threads(argc, argv, cases);
 }

@@ -11,7 +11,8 @@
 
 enum {
     PAGE = 512,
-    SPAN = 40000 /* bytes of the file that are used */
+    SPAN = 40000, /* bytes of the file that are used */
+    RECORDS = 2   /* of each rank that are written by the shared pointer at one time */
 };
 
 /* One open with the cache. */
@@ -187,6 +188,50 @@ static void write_ordered(struct scene *s, int64_t round)
     model_write(round, at, (int64_t)len * test_nranks);
 }
 
+/* One of the records that are written by the shared pointer in any order. */
+static unsigned char record_byte(int64_t round, int who, int i)
+{
+    return (unsigned char)(round * 131 + who * 29 + i * 7 + i / 251);
+}
+
+static int find_record(int64_t round, const unsigned char *got, int len)
+{
+    for (int who = 0; who < RECORDS * test_nranks; who++) {
+        int i = 0;
+        while (i < len && got[i] == record_byte(round, who, i))
+            i++;
+        if (i == len)
+            return who;
+    }
+    return -1;
+}
+
+/* By the shared pointer, in any order: each record is there once. The model learns the order.
+ */
+static void write_shared(struct scene *s, int64_t round)
+{
+    static unsigned char buf[500], all[RECORDS * 8 * 500];
+    const int n = RECORDS * test_nranks, len = 1 + (int)test_below(500);
+    const int64_t at = test_below(SPAN - RECORDS * 8 * 500);
+    bool seen[RECORDS * 8] = {false};
+    OK(MPI_File_seek_shared(s->fh, at, MPI_SEEK_SET));
+    for (int k = 0; k < RECORDS; k++) {
+        for (int i = 0; i < len; i++)
+            buf[i] = record_byte(round, RECORDS * test_rank + k, i);
+        OK(MPI_File_write_shared(s->fh, buf, len, MPI_BYTE, MPI_STATUS_IGNORE));
+    }
+    MPI_Barrier(s->comm);
+    OK(MPI_File_read_at(s->fh, at, all, n * len, MPI_BYTE, MPI_STATUS_IGNORE));
+    for (int k = 0; k < n; k++) {
+        int who = find_record(round, all + k * len, len);
+        CHECK(who >= 0 && !seen[who], "record %d at %lld is %d's", k, (long long)at, who);
+        if (who >= 0)
+            seen[who] = true;
+    }
+    model_write(round, at, (int64_t)n * len);
+    memcpy(model + at, all, (size_t)(n * len));
+}
+
 static void change_size(struct scene *s)
 {
     int64_t size = test_below(SPAN + 2000);
@@ -232,7 +277,7 @@ static void expect_bytes(int64_t off, int len, unsigned char want)
 
 static void one_round(struct scene *s, int64_t round)
 {
-    switch (test_below(8)) {
+    switch (test_below(9)) {
     case 0:
         write_strided(s, round, 1);
         break;
@@ -246,6 +291,9 @@ static void one_round(struct scene *s, int64_t round)
         change_size(s);
         break;
     case 4:
+        write_shared(s, round);
+        break;
+    case 5:
         OK(MPI_File_sync(s->fh));
         MPI_Barrier(s->comm);
         check_disk();
@@ -499,11 +547,5 @@ static const struct test_case cases[] = {TEST(mixes),
 
 int main(int argc, char **argv)
 {
-    int level;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-    int code = level == MPI_THREAD_MULTIPLE ? test_main_mpi(argc, argv, cases) : 77;
-    if (code == 77)
-        fprintf(stderr, "skipped: the MPI does not grant MPI_THREAD_MULTIPLE\n");
-    MPI_Finalize();
-    return code;
+    return test_main_threads(argc, argv, cases);
 }
