@@ -21,7 +21,9 @@ const struct brio_hint brio_cache_hints[] = {
      .min = 4096,
      .max = (brio_off)1 << 40,
      .same = true,
-     .help = "Bytes of pages that the cache may hold for each process and file."},
+     .help = "Bytes of pages that the cache may hold for each process and file; with "
+             "writebehind and auto what was used of them stays for the next file until "
+             "MPI_Finalize."},
     {.name = "cache_send",
      .kind = BRIO_HINT_BYTES,
      .offset = offsetof(struct brio_cache_conf, send),

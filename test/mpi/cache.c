@@ -1,6 +1,7 @@
 /* cache/coherent on several ranks, on one node and on pretended ones: random mixes of all kinds
  * of accesses against an array of bytes, one page for all, ranks that are busy, failures. */
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
