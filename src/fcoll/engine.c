@@ -16,83 +16,6 @@
 #include "mod/hint.h"
 #include "type/cut.h"
 
-#define AT(field) offsetof(struct brio_coll_conf, field)
-
-const struct brio_hint brio_coll_hints[] = {
-    {.name = "collective_buffering",
-     .kind = BRIO_HINT_BOOL,
-     .offset = AT(buffering),
-     .def = "true",
-     .same = true,
-     .help = "whether collective accesses may go through owners (aggregators)"},
-    {.name = "cb_nodes",
-     .kind = BRIO_HINT_INT,
-     .offset = AT(nodes),
-     .def = "0",
-     .same = true,
-     .help = "number of owners; 0: chosen from the data"},
-    {.name = "cb_read",
-     .aliases = "romio_cb_read",
-     .kind = BRIO_HINT_SWITCH,
-     .offset = AT(use[BRIO_READ]),
-     .def = "automatic",
-     .same = true,
-     .help = "collective reads through owners: always, never, or where pieces are small"},
-    {.name = "cb_write",
-     .aliases = "romio_cb_write",
-     .kind = BRIO_HINT_SWITCH,
-     .offset = AT(use[BRIO_WRITE]),
-     .def = "automatic",
-     .same = true,
-     .help = "collective writes through owners: always, never, or where pieces are small"},
-    {.name = "cb_config_list",
-     .kind = BRIO_HINT_TEXT,
-     .offset = AT(config_list),
-     .def = "",
-     .same = true,
-     .help = "how many owners each host may have (ROMIO's: host:2, *:1); with cb_nodes the "
-             "smaller number counts"},
-    {.name = "cb_buffer_size",
-     .kind = BRIO_HINT_BYTES,
-     .offset = AT(buffer),
-     .def = "4m",
-     .min = 1,
-     .max = (brio_off)1 << 40,
-     .same = true,
-     .help = "memory of an owner for what it gathers; on servers, for each of its two windows"},
-    {.name = "cb_block_size",
-     .kind = BRIO_HINT_BYTES,
-     .offset = AT(block),
-     .def = "0",
-     .same = true,
-     .help = "owners' domains and windows begin at multiples of this; 0: the file system's"},
-    {.name = "cb_exchange",
-     .kind = BRIO_HINT_CHOICE,
-     .offset = AT(exchange),
-     .def = "automatic",
-     .choices = "automatic memory messages phases",
-     .same = true,
-     .help = "how data gets to owners: by the node's memory (and messages between nodes), by "
-             "messages only, or passed on in log2(P) phases"},
-    {.name = "cb_groups",
-     .kind = BRIO_HINT_CHOICE,
-     .offset = AT(groups),
-     .def = "automatic",
-     .choices = "automatic view grid ranks",
-     .same = true,
-     .help = "which ranks form groups (static, dynamic): neighbours in the file, rows of a "
-             "Cartesian communicator, or neighbours by rank"},
-    {.name = NULL},
-};
-
-int brio_coll_answer(const void *conf, int priority, const char *why)
-{
-    const struct brio_coll_conf *c = conf;
-    if (!c->buffering)
-        return brio_answer(0, "collective_buffering is off");
-    return brio_answer(priority, "%s", why);
-}
-
 enum stage {
     MOVING,     /* this rank's bytes, which need no owner */
     AGREEING,   /* on what is accessed, and whether a plan is there */
@@ -318,16 +241,48 @@ static void fill_words(struct engine *e)
     }
 }
 
+/* Where all ranks are one crew, what a plan needed last time is still there. The same on all
+ * ranks. */
+static bool is_equipped(const struct engine *e)
+{
+    const struct brio_kept *k = e->found;
+    return e->env.crew->ncrews == 1 && !e->phased && k->buffer > 0 &&
+           e->env.crew->region.bytes >=
+               brio_area_bytes(k->plan->nranks, k->plan->nowners, k->buffer);
+}
+
+static void equip_again(struct engine *e)
+{
+    e->rounds.plan = e->found->plan;
+    e->rounds.buffer = e->found->buffer;
+    e->rounds.io = &e->io;
+}
+
+/* In a write that waits, data goes to the owners' buffers before the ranks agree on the plan,
+ * as mostly they do: one time less that all wait for all. Not in a read: an owner that reads
+ * before a rank has come would miss what that rank has just written. */
+static void go_ahead(struct engine *e, enum brio_wait how)
+{
+    e->rounds.ahead = false;
+    if (how != BRIO_BLOCK || e->io.dir != BRIO_WRITE || !e->found || !e->found->plan ||
+        !is_equipped(e) || e->env.dry)
+        return;
+    brio_phase(e->env.stats, BRIO_PHASE_EXCHANGE);
+    equip_again(e);
+    brio_rounds_ahead(&e->rounds);
+}
+
 static void agree(struct engine *e, enum brio_wait how)
 {
     e->stage = AGREEING;
-    brio_phase(e->env.stats, BRIO_PHASE_WAIT);
     if (e->mine) {
         brio_err_save(e->text);
         e->io.bytes = 0;
     }
     e->reduce.n = WORDS;
     fill_words(e);
+    go_ahead(e, how);
+    brio_phase(e->env.stats, BRIO_PHASE_WAIT);
     brio_reduce_start(&e->reduce, e->env.team, how);
 }
 
@@ -395,16 +350,6 @@ static void run(struct engine *e)
     e->stage = RUNNING;
 }
 
-/* Where all ranks are one crew, what a plan needed last time is still there. The same on all
- * ranks. */
-static bool is_equipped(const struct engine *e)
-{
-    const struct brio_kept *k = e->found;
-    return e->env.crew->ncrews == 1 && !e->phased && k->buffer > 0 &&
-           e->env.crew->region.bytes >=
-               brio_area_bytes(k->plan->nranks, k->plan->nowners, k->buffer);
-}
-
 /* The crew's buffers must hold its windows and the boxes it sends. */
 static void measure(struct engine *e, enum brio_wait how)
 {
@@ -417,8 +362,7 @@ static void measure(struct engine *e, enum brio_wait how)
         return;
     }
     if (is_equipped(e)) {
-        e->rounds.plan = plan;
-        e->rounds.buffer = e->found->buffer;
+        equip_again(e);
         run(e);
         return;
     }
@@ -550,6 +494,7 @@ static void decide(struct engine *e, enum brio_wait how)
     bool always = e->conf.use[e->io.dir] == BRIO_ON_ALWAYS;
     e->direct_why = NULL;
     e->fresh = !hit;
+    e->rounds.ahead &= hit;
     if (e->reduce.failed || w[WORST])
         e->direct_why = "a rank had failed before";
     else if (!hit && !always &&

@@ -271,6 +271,8 @@ static bool may_take(struct brio_rounds *r, const struct brio_keeper *keeper)
     const struct brio_window *w = owner_of(r, keeper)->windows;
     uint32_t count = atomic_load(&brio_area_gate(r->crew, keeper->owner, k)->count);
     bool boxes = keeper->owner != r->plan->own || boxes_done(r, k);
+    if (r->ahead && k < BRIO_BUFFERS)
+        return true;
     if (r->io->dir == BRIO_WRITE)
         return count == (uint32_t)w[k].nsources && boxes;
     return boxes && (k < BRIO_BUFFERS || count == (uint32_t)w[k - BRIO_BUFFERS].nsources);

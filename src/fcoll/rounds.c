@@ -37,10 +37,22 @@ static void copy_box(const struct brio_rounds *r, char *box, brio_off pos, brio_
         brio_unpack(io->buf, io->mem, box, io->mem_pos + pos, bytes);
 }
 
+/* Between the user's memory and window k, wherever that is. */
+static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes)
+{
+    const struct brio_window *w = &r->plan->owners[owner].windows[k];
+    brio_count(r->stats, BRIO_N_COPIED, bytes);
+    if (bytes > 0 && brio_rounds_in_order(r, owner)) {
+        copy_window(r, brio_rounds_origin(r, owner, k), pos, bytes);
+    } else if (bytes > 0) {
+        struct brio_box *box = (struct brio_box *)(void *)brio_rounds_buffer(r, owner, k);
+        copy_box(r, box->data + w->box_at, pos, bytes);
+    }
+}
+
 /* This rank's part of window k, data bytes [pos, pos+bytes), if it is its turn. */
 static bool visit(struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes)
 {
-    const struct brio_window *w = &r->plan->owners[owner].windows[k];
     struct brio_gate *gate = brio_area_gate(r->crew, owner, k);
     bool write = r->io->dir == BRIO_WRITE;
     if (atomic_load(&gate->turn) != brio_turn(r, k / BRIO_BUFFERS + !write))
@@ -53,13 +65,7 @@ static bool visit(struct brio_rounds *r, int owner, size_t k, brio_off pos, brio
             r->moved = brio_min(r->moved, pos + bytes);
         }
     }
-    brio_count(r->stats, BRIO_N_COPIED, bytes);
-    if (bytes > 0 && brio_rounds_in_order(r, owner)) {
-        copy_window(r, brio_rounds_origin(r, owner, k), pos, bytes);
-    } else if (bytes > 0) {
-        struct brio_box *box = (struct brio_box *)(void *)brio_rounds_buffer(r, owner, k);
-        copy_box(r, box->data + w->box_at, pos, bytes);
-    }
+    copy(r, owner, k, pos, bytes);
     atomic_fetch_add(&gate->count, 1);
     brio_bell_ring(&brio_area_of(r->crew)->bell);
     return true;
@@ -94,18 +100,37 @@ static bool keeps(const struct brio_rounds *r, int owner)
     return !brio_rounds_near(r, owner) && brio_crew_leads(r->crew);
 }
 
+static size_t windows_ahead(const struct brio_owner *owner)
+{
+    return (size_t)brio_min((brio_off)owner->nwindows, BRIO_BUFFERS);
+}
+
+void brio_rounds_ahead(struct brio_rounds *r)
+{
+    brio_off from, to;
+    r->ahead = true;
+    r->visited = 0;
+    for (int a = 0; a < r->plan->nowners; a++)
+        for (size_t k = 0; k < windows_ahead(&r->plan->owners[a]); k++) {
+            brio_plan_part(r->plan, a, k, &from, &to);
+            if (from < to)
+                copy(r, a, k, from, to - from);
+            r->visited += to - from;
+        }
+}
+
 void brio_rounds_start(struct brio_rounds *r)
 {
     const struct brio_plan *plan = r->plan;
     r->run = ++r->crew->region.runs;
     r->nopen = plan->nowners;
-    r->visited = 0;
+    r->visited = r->ahead ? r->visited : 0;
     r->moved = r->io->bytes;
     r->err = BRIO_OK;
     r->bad = BRIO_OFF_MAX;
     r->nkeepers = 0;
-    memset(r->next, 0, (size_t)plan->nowners * sizeof *r->next);
     for (int a = 0; a < plan->nowners; a++) {
+        r->next[a] = r->ahead ? windows_ahead(&plan->owners[a]) : 0;
         if (!keeps(r, a))
             continue;
         r->keepers[r->nkeepers] = (struct brio_keeper){.owner = a, .req = MPI_REQUEST_NULL};

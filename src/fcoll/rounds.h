@@ -43,6 +43,7 @@ struct brio_rounds {
     uint32_t run;
     size_t *next;     /* by owner: the window that this rank comes to next */
     int nopen;        /* owners that this rank has not finished with */
+    bool ahead;       /* the first windows were filled before the run, by all ranks */
     brio_off visited; /* bytes of this rank that a window has taken or given */
     brio_off moved;   /* of its data, what is certain: all, unless a window was short */
     struct brio_keeper *keepers;
@@ -58,6 +59,12 @@ struct brio_rounds {
 /* What this rank needs besides the crew's memory. */
 BRIO_ERR brio_rounds_prepare(struct brio_rounds *r);
 void brio_rounds_release(struct brio_rounds *r);
+
+/* Before the ranks have agreed on a write: this rank's part of the windows for which there are
+ * buffers. Only where all ranks are one crew, which no other run has kept from before. If all
+ * did it for one plan, brio_rounds_start goes on from there; else `ahead` is to be cleared, and
+ * nothing is done. */
+void brio_rounds_ahead(struct brio_rounds *r);
 
 void brio_rounds_start(struct brio_rounds *r);
 

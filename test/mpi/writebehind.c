@@ -34,7 +34,7 @@ struct mix {
 
 static MPI_Comm nodes_comm(int nodes)
 {
-    char text[8];
+    char text[12];
     if (comm_of[nodes] == MPI_COMM_NULL) {
         snprintf(text, sizeof text, "%d", nodes);
         setenv("BRIO_NODES", text, 1);
