@@ -35,7 +35,7 @@ ln -s "$BRIO_TEST_MOUNT" ceph:
 ln -s "$build" build # LD_PRELOAD cannot hold a path with a space
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_hwloc_base_binding_policy=none PMIX_MCA_gds=${PMIX_MCA_gds:-hash}
-mkdir ceph:/bench
+mkdir -p ceph:/bench
 
 bench() { # MPI WORKLOAD OPTIONS...
     local mpi=$1 work=$2
