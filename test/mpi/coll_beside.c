@@ -203,6 +203,37 @@ static void late_ranks(void)
     each_module(late);
 }
 
+/* The same write again and again, so that its plan is kept, but at times one rank, another one
+ * each time, brings only half of its blocks, or fails: what the others prepared for the plan
+ * must not get into the file in its stead. */
+static void differing(const struct coll_setup *setup)
+{
+    static unsigned char buf[BYTES], back[BYTES];
+    MPI_File fh = coll_open(setup);
+    deal_view(fh, test_rank, test_nranks);
+    for (int g = 0; g < ROUNDS; g++) {
+        int odd = g / 2 % test_nranks == test_rank, half = g % 4 == 1 && odd;
+        int bytes = half ? BYTES / 2 : BYTES;
+        fill(buf, test_rank, g);
+        if (g % 4 == 3) {
+            int err = MPI_File_write_at_all(fh, odd ? -1 : 0, buf, BYTES, MPI_BYTE,
+                                            MPI_STATUS_IGNORE);
+            CHECK(err != MPI_SUCCESS, "round %d: one rank failed, not this one", g);
+        }
+        OK(MPI_File_write_at_all(fh, 0, buf, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+        OK(MPI_File_read_at_all(fh, 0, back, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        for (int i = 0; i < BYTES; i++)
+            CHECK(back[i] == value_at(test_rank, i, i < bytes ? g : g - 1), "round %d, byte %d",
+                  g, i);
+    }
+    OK(MPI_File_close(&fh));
+}
+
+static void one_rank_differs(void)
+{
+    each_module(differing);
+}
+
 /* Rank 0 completes a nonblocking access before it comes to a blocking one on another file,
  * in which all others wait meanwhile: they must help it along from there. */
 static void elsewhere(const struct coll_setup *setup)
@@ -328,6 +359,7 @@ int main(int argc, char **argv)
                                              TEST(two_files_at_once),
                                              TEST(views_in_turn),
                                              TEST(late_ranks),
+                                             TEST(one_rank_differs),
                                              TEST(waiting_in_another_file),
                                              TEST(halves_of_the_ranks),
                                              TEST(large_boxes_between_nodes),
