@@ -180,9 +180,16 @@ static void on_waiting(struct advices *a)
     double wait = total(a, "ns.wait") / 1e9;
     double accesses = total(a, "plan.hits") + total(a, "plan.misses");
     double owners = accesses > 0 ? total(a, "owners") / accesses : 0;
+    double cores = brio_report_number(a->r->json, "cores", a->r->nranks);
     if (a->r->nranks < 2 || a->time <= 0 || wait < 0.6 * a->time || a->time < 0.05)
         return;
-    if (owners > 0 && average_wait(a, false) > 1.3 * average_wait(a, true))
+    if (a->r->nranks > cores && owners >= cores)
+        add(a, "Ranks wait for a core",
+            brio_text("%.0f %% of the time in accesses was waiting: %d ranks share %.0f "
+                      "cores, and the %.1f that access the file keep them busy. More ranks "
+                      "do not make this faster.",
+                      100 * wait / a->time, a->r->nranks, cores, owners));
+    else if (owners > 0 && average_wait(a, false) > 1.3 * average_wait(a, true))
         add(a, "Ranks wait for the owners",
             brio_text(
                 "%.0f %% of the time in accesses was waiting, most of it by ranks that do "

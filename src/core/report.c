@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "comm/bell.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/trace.h"
@@ -187,7 +188,8 @@ static void put_report(FILE *out, struct brio_file *f, const struct gathered *al
     brio_json_put(out, program_invocation_name);
     fprintf(out, ", \"pid\": %d,\n  \"opened\": \"%s\", \"seconds\": %.6f,\n", (int)getpid(),
             when, (double)(brio_now() - f->opened_ns) / 1e9);
-    fprintf(out, "  \"ranks\": %d, \"nodes\": %d,\n", f->team.nranks, f->facts.nnodes);
+    fprintf(out, "  \"ranks\": %d, \"nodes\": %d, \"cores\": %d,\n", f->team.nranks,
+            f->facts.nnodes, brio_cores() * f->facts.nnodes);
     put_file(out, f);
     fprintf(out, "  \"choices\": [");
     put_choices(out, f);
