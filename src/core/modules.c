@@ -66,6 +66,35 @@ static bool is_asked(const struct brio_file *f)
     return brio_file_fs(f) && brio_file_fs(f)->reach != brio_fs_reach_all;
 }
 
+/* Whether another one may take its place. */
+static bool may_change(const struct brio_file *f)
+{
+    return is_asked(f) && !f->chosen[BRIO_FS].forced;
+}
+
+/* Most files never move their shared pointer: it may be wanting until they do, unless the
+ * program asked for a module of it for this very file. The variable in the environment speaks
+ * of all files, also of those that the module is not for; but if it goes with another fs
+ * module, that one is to be found. */
+static bool pointer_may_want(const struct brio_file *f)
+{
+    const char *name = brio_framework_name(BRIO_SHAREDFP);
+    struct brio_setting e;
+    bool may = true;
+    for (size_t i = 0; f->settings && brio_settings_at(f->settings, i, &e); i++)
+        if (strcmp(e.name, name) == 0)
+            may = e.source <= BRIO_FROM_ENVIRONMENT && !may_change(f);
+    return may;
+}
+
+/* Those who use it are told why. */
+static void leave_pointer_out(struct brio_file *f)
+{
+    struct brio_chosen *chosen = &f->chosen[BRIO_SHAREDFP];
+    brio_chosen_free(chosen);
+    snprintf(chosen->why, sizeof chosen->why, "%s", brio_err_text());
+}
+
 /* Collective. One of each, the same everywhere. *free_to_change: fs is one that is asked, and
  * on some rank nobody insists on it. */
 static BRIO_ERR select_all(struct brio_file *f, bool *free_to_change)
@@ -78,13 +107,14 @@ static BRIO_ERR select_all(struct brio_file *f, bool *free_to_change)
         err = brio_module_select(f, (enum brio_framework)i);
         if (i == BRIO_FS && !err)
             snprintf(f->facts.store, sizeof f->facts.store, "%s", brio_file_fs(f)->store);
-        /* Most files never move their shared pointer: it may be wanting until they do. */
-        if (err == BRIO_EUNSUPOP && i == BRIO_SHAREDFP &&
-            !brio_settings_get(f->settings, brio_framework_name(BRIO_SHAREDFP)))
+        if (err == BRIO_EUNSUPOP && i == BRIO_SHAREDFP && pointer_may_want(f)) {
+            leave_pointer_out(f);
+            brio_explain_choice(f, BRIO_SHAREDFP);
             err = BRIO_OK;
+        }
     }
     brio_verdict_init(&v, err);
-    v.most = is_asked(f) && !f->chosen[BRIO_FS].forced;
+    v.most = may_change(f);
     brio_verdict_same(&v, "the choice of modules", brio_modules_hash(f));
     err = brio_verdict_settle(&v, &f->team);
     *free_to_change = v.most > 0;
@@ -171,10 +201,14 @@ static BRIO_ERR open_pointer(struct brio_file *f, brio_off start)
     while (brio_file_sharedfp(f)) {
         const struct brio_chosen *chosen = &f->chosen[BRIO_SHAREDFP];
         err = brio_file_sharedfp(f)->open(&env, chosen->conf, &f->sharedfp);
-        if (err != BRIO_EUNSUPOP || chosen->forced || ntried == MANY)
+        if (err != BRIO_EUNSUPOP || ntried == MANY || (chosen->forced && !pointer_may_want(f)))
             return err;
         brio_log(BRIO_NOTE, "sharedfp/%s: %s", chosen->module->name, brio_err_text());
         brio_explain_failed(f, BRIO_SHAREDFP);
+        if (chosen->forced) {
+            leave_pointer_out(f);
+            return BRIO_OK;
+        }
         tried[ntried++] = chosen->module;
         err = select_pointer(f, tried, ntried);
         if (err && err != BRIO_EUNSUPOP)

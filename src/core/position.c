@@ -69,13 +69,6 @@ BRIO_ERR brio_file_get_byte_offset(struct brio_file *f, brio_off off, brio_off *
     return BRIO_OK;
 }
 
-static BRIO_ERR need_shared(const struct brio_file *f)
-{
-    if (!brio_file_sharedfp(f))
-        return brio_fail(BRIO_EUNSUPOP, "no sharedfp module can serve this file");
-    return BRIO_OK;
-}
-
 /* Collective. Where the ranks keep logs, these are emptied, and all move the pointer. */
 static BRIO_ERR seek_after_logs(struct brio_file *f, brio_off off, int whence)
 {
@@ -99,7 +92,7 @@ BRIO_ERR brio_file_seek_shared(struct brio_file *f, brio_off off, int whence)
 {
     struct brio_verdict v;
     brio_op_await_turn(f);
-    enum brio_err err = need_shared(f);
+    enum brio_err err = brio_shared_need(f);
     if (!err && whence != MPI_SEEK_SET && whence != MPI_SEEK_CUR && whence != MPI_SEEK_END)
         err = brio_fail(BRIO_EARG, "whence %d", whence);
     if (!err && whence == MPI_SEEK_SET && off < 0)
@@ -127,7 +120,7 @@ BRIO_ERR brio_file_seek_shared(struct brio_file *f, brio_off off, int whence)
 
 BRIO_ERR brio_file_get_position_shared(struct brio_file *f, brio_off *out)
 {
-    enum brio_err err = need_shared(f);
+    enum brio_err err = brio_shared_need(f);
     f->shared_known = true;
     return err ? err : brio_file_sharedfp(f)->add(f->sharedfp, 0, out);
 }

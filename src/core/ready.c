@@ -17,15 +17,13 @@ static BRIO_ERR check_call(const struct brio_file *f, const struct brio_call *ca
         return brio_fail(BRIO_EACCESS, "read from a file opened write-only");
     if (call->ptr != BRIO_SHARED && f->amode & MPI_MODE_SEQUENTIAL)
         return brio_fail(BRIO_EUNSUPOP, "in sequential mode only the shared pointer is used");
-    if (call->ptr == BRIO_SHARED && !brio_file_sharedfp(f))
-        return brio_fail(BRIO_EUNSUPOP, "no sharedfp module can serve this file");
     if (call->count < 0)
         return brio_fail(BRIO_ECOUNT, "count %lld", (long long)call->count);
     if (call->ptr == BRIO_AT && call->off < 0)
         return brio_fail(BRIO_EARG, "offset %lld", (long long)call->off);
     if (call->type == MPI_DATATYPE_NULL || !brio_type_committed(call->type))
         return brio_fail(BRIO_ETYPE, "the datatype is null or not committed");
-    return BRIO_OK;
+    return call->ptr == BRIO_SHARED ? brio_shared_need(f) : BRIO_OK;
 }
 
 /* MPI_BOTTOM is address 0, so a null buffer may be right, but not if data would lie there. */

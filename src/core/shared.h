@@ -13,6 +13,16 @@ static inline const struct brio_sharedlog *brio_file_log(const struct brio_file 
     return brio_file_sharedfp(f) ? brio_file_sharedfp(f)->log : NULL;
 }
 
+/* That there is a pointer, or why not. */
+static inline BRIO_ERR brio_shared_need(const struct brio_file *f)
+{
+    const char *why = f->chosen[BRIO_SHAREDFP].why;
+    if (__builtin_expect(brio_file_sharedfp(f) != NULL, 1))
+        return BRIO_OK;
+    return brio_fail(BRIO_EUNSUPOP, "%s",
+                     *why ? why : "no sharedfp module can serve this file");
+}
+
 /* This rank uses the pointer. */
 static inline void brio_shared_touch(struct brio_file *f)
 {

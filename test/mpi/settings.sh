@@ -89,6 +89,13 @@ expect unknown_module 0 'rank 0: brio_fcoll=[a-z]' open BRIO_FCOLL=nonsense -- '
 once unknown_module_is_named 'fcoll \(from environment\): "nonsense" is not used: there is no such'
 expect order_is_an_order 1 'cache=writebehind \(from environment\): that module cannot serve' \
     open BRIO_CACHE=writebehind --
+expect order_for_one_file 1 'sharedfp=individual \(from info\): that module cannot serve' \
+    open -- sharedfp=individual
+expect order_for_all_files 0 'rank 0: brio_sharedfp=\?' \
+    open BRIO_SHAREDFP=individual -- '?brio_sharedfp'
+expect order_of_an_unused_pointer_is_an_order 1 \
+    'shared write failed.*sharedfp=individual \(from environment\): that module cannot serve' \
+    open BRIO_SHAREDFP=individual -- +shared
 
 expect config_list 0 'rank 0: cb_config_list=\*:2' open -- 'cb_config_list=*:2' '?cb_config_list'
 never_said config_list_quietly 'brio:'
