@@ -13,10 +13,12 @@
 #include "lane/task.h"
 
 enum {
-    WISH = 64 << 10,     /* bytes of a page, if the file is not striped */
-    LOCKS = 1 << 16,     /* pages that a home can have locked, beyond those cached */
-    BOXES = 16,          /* accesses of one rank that ask other crews at one time */
-    PAGE_MOST = 64 << 20 /* places in a page are 32 bits wide */
+    WISH = 64 << 10,      /* bytes of a page, if the file is not striped */
+    LOCKS = 1 << 16,      /* pages that a home can have locked, beyond those cached */
+    BOXES = 16,           /* accesses of one rank that ask other crews at one time */
+    PAGE_MOST = 64 << 20, /* places in a page are 32 bits wide */
+    MIN_RUNS = 24,        /* dirty runs of a page, at least; */
+    RUN_BYTES = 256       /* and one for so many of its bytes */
 };
 
 static int query(const struct brio_facts *facts, const void *conf)
@@ -46,6 +48,12 @@ static uint32_t count_waiters(const struct brio_coherent *c)
     return (uint32_t)c->team->nranks * 16 + 64;
 }
 
+/* Dirty runs of a page: small records of ranks in turn fill it with gaps at first. */
+static uint32_t count_runs(const struct brio_coherent *c)
+{
+    return (uint32_t)brio_max(c->page / RUN_BYTES, MIN_RUNS);
+}
+
 /* What one rank can do alone. */
 static BRIO_ERR make(const struct brio_cache_env *env, const struct brio_cache_conf *conf,
                      struct brio_coherent *c)
@@ -61,7 +69,7 @@ static BRIO_ERR make(const struct brio_cache_env *env, const struct brio_cache_c
     c->at_directory = align(sizeof(struct brio_bay));
     c->at_frames =
         c->at_directory + align(brio_directory_room(count_pages(c), count_waiters(c)));
-    c->at_bytes = c->at_frames + align(brio_frames_room(c->nframes));
+    c->at_bytes = c->at_frames + align(brio_frames_room(c->nframes, count_runs(c)));
     c->pitch = c->at_bytes + align(c->nframes * (size_t)c->page);
     enum brio_err err = brio_map_bytes(1, &c->flat);
     if (!err)
@@ -81,7 +89,7 @@ static void furnish(struct brio_coherent *c)
     pthread_mutex_init(&brio_bay_at(c, member)->lock, &attr);
     pthread_mutexattr_destroy(&attr);
     brio_directory_init(brio_bay_directory(c, member), count_pages(c), count_waiters(c));
-    brio_frames_init(brio_bay_frames(c, member), c->nframes);
+    brio_frames_init(brio_bay_frames(c, member), c->nframes, count_runs(c));
 }
 
 /* Collective. */

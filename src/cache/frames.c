@@ -4,14 +4,15 @@
 
 #include <stdatomic.h>
 
-size_t brio_frames_room(uint32_t n)
+size_t brio_frames_room(uint32_t n, uint32_t runs)
 {
-    return sizeof(struct brio_frames) + n * BRIO_CACHED_PITCH;
+    return sizeof(struct brio_frames) + n * brio_cached_pitch(runs);
 }
 
-void brio_frames_init(struct brio_frames *f, uint32_t n)
+void brio_frames_init(struct brio_frames *f, uint32_t n, uint32_t runs)
 {
     f->n = n;
+    f->runs = runs;
     f->used = f->free = f->ntaken = 0;
 }
 
@@ -29,7 +30,7 @@ bool brio_frames_take(struct brio_frames *f, brio_off page, uint64_t now, uint32
     struct brio_cached *frame = brio_cached_at(f, i);
     frame->page = page;
     frame->whole = frame->away = false;
-    brio_dirty_init(&frame->dirty, BRIO_CACHED_RUNS);
+    brio_dirty_init(&frame->dirty, f->runs);
     atomic_store(&frame->used, now);
     f->ntaken++;
     *out = i;
@@ -61,5 +62,5 @@ void brio_frames_clear(struct brio_frames *f)
 {
     for (uint32_t i = 0; i < f->used; i++)
         atomic_store(&brio_cached_at(f, i)->used, 0);
-    brio_frames_init(f, f->n);
+    brio_frames_init(f, f->n, f->runs);
 }

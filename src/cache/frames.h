@@ -7,10 +7,6 @@
 
 #include "cache/dirty.h"
 
-enum {
-    BRIO_CACHED_RUNS = 24 /* dirty runs before the page must be written out */
-};
-
 struct brio_cached {
     _Atomic uint64_t used; /* the clock when it was last used; 0: the frame is free */
     brio_off page;
@@ -21,23 +17,24 @@ struct brio_cached {
 
 struct brio_frames {
     uint32_t n;
+    uint32_t runs; /* dirty runs that a page may have before it must be written out */
     uint32_t used; /* so many have ever been */
     uint32_t free; /* a chain through `page`: 1 + frame, or 0 */
     uint32_t ntaken;
 };
 
-enum {
-    BRIO_CACHED_PITCH =
-        sizeof(struct brio_cached) + BRIO_CACHED_RUNS * sizeof(struct brio_dirty_run)
-};
+static inline size_t brio_cached_pitch(uint32_t runs)
+{
+    return sizeof(struct brio_cached) + runs * sizeof(struct brio_dirty_run);
+}
 
 static inline struct brio_cached *brio_cached_at(const struct brio_frames *f, uint32_t i)
 {
-    return (struct brio_cached *)((char *)(f + 1) + (size_t)i * BRIO_CACHED_PITCH);
+    return (struct brio_cached *)((char *)(f + 1) + i * brio_cached_pitch(f->runs));
 }
 
-size_t brio_frames_room(uint32_t n);
-void brio_frames_init(struct brio_frames *f, uint32_t n);
+size_t brio_frames_room(uint32_t n, uint32_t runs);
+void brio_frames_init(struct brio_frames *f, uint32_t n, uint32_t runs);
 
 /* An empty frame for the page, used at `now`; false if all are taken. */
 bool brio_frames_take(struct brio_frames *f, brio_off page, uint64_t now, uint32_t *out);

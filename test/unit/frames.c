@@ -5,17 +5,18 @@
 #include "check.h"
 
 enum {
-    FRAMES = 17
+    FRAMES = 17,
+    RUNS = 24
 };
 
 static void against_a_list(void)
 {
     uint64_t seed = test_seed();
-    struct brio_frames *f = calloc(1, brio_frames_room(FRAMES));
+    struct brio_frames *f = calloc(1, brio_frames_room(FRAMES, RUNS));
     uint64_t used[FRAMES] = {0}, now = 0;
     brio_off page[FRAMES];
     uint32_t ntaken = 0;
-    brio_frames_init(f, FRAMES);
+    brio_frames_init(f, FRAMES, RUNS);
     for (long step = 0; step < 300000 && !test_failed; step++) {
         uint32_t i, got = FRAMES;
         switch (test_below(6)) {
