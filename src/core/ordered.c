@@ -2,11 +2,9 @@
  * map; who comes last takes places for all, does the access for all, and tells them. Else each
  * makes its own access, which for writes waits for the others' in the system, and a second
  * meeting follows, as many changes of process as there are ranks if there are fewer cores.
- * Measured on two cores with 4 to 32 ranks: one write of all records is as fast or faster up to
- * 64 KiB; reads do not wait for each other, and pay for the copy from 8 KiB on. With 2 ranks
- * the second meeting costs no more than moving some kilobytes from one core's cache to the
- * other's.
- */
+ * Measured on two cores with 4 to 16 ranks: one access is faster up to 8 KiB, and slower from
+ * 16 KiB on, where one core copies what two could. With 2 ranks the second meeting costs no
+ * more than moving some kilobytes from one core's cache to the other's. */
 #include "core/ordered.h"
 
 #include <stdatomic.h>
@@ -18,16 +16,15 @@
 #include "type/pack.h"
 
 enum {
-    LONGEST = 64 << 10, /* bytes of a record that goes through the memory, at most */
+    LONGEST = 8 << 10, /* bytes: the room of a record in the memory */
     LINE = 64
 };
 
 /* Bytes of a record that goes through the memory, at most. */
 static brio_off longest(const struct brio_team *team, enum brio_dir dir)
 {
-    static const brio_off crowded[] = {[BRIO_READ] = 8 << 10, [BRIO_WRITE] = LONGEST};
     static const brio_off roomy[] = {[BRIO_READ] = 1 << 10, [BRIO_WRITE] = 4 << 10};
-    return (team->nranks <= brio_cores() ? roomy : crowded)[dir];
+    return team->nranks <= brio_cores() ? roomy[dir] : LONGEST;
 }
 
 /* What a rank brings, and what those before it have brought: a rank looks at its own only,
