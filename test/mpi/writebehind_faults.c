@@ -44,7 +44,7 @@ static MPI_Comm comm_of[NODES + 1];
 
 static MPI_File open_file(int nodes)
 {
-    char text[8];
+    char text[12];
     MPI_File fh = MPI_FILE_NULL;
     MPI_Info info;
     if (comm_of[nodes] == MPI_COMM_NULL) {
