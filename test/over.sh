@@ -1,7 +1,7 @@
 # For scripts that run test programs over a file system of their own: sourced, with $here and $build
 # set. over LIST [WORD] runs each line of LIST, "kind/program ranks [cases...]", with every MPI that
-# there is, under the limit BRIO_TEST_LIMIT; a line may go on after a backslash; WORD is said with each. over_end ends with
-# `N passed, N failed`; false if one failed, or none ran.
+# there is, under the limit BRIO_TEST_LIMIT; a line may go on after a backslash; WORD is said with
+# each. over_end ends with `N passed, N failed`; false if one failed, or none ran.
 over_passed=0 over_failed=0
 over() {
     local mpi test ranks cases began out=$build/over.$$.out name
