@@ -22,12 +22,13 @@
 
 enum {
     PATIENCE = 10, /* seconds for a cluster that nobody has asked for */
-    TRIES = 20     /* while a directory changes, or a file has not arrived, 50 ms each */
+    TRIES = 100,   /* while a directory changes, or a file has not arrived, 10 ms each */
+    KEPT = 16      /* mounts that were made sure of */
 };
 
 static void rest(void)
 {
-    const struct timespec moment = {.tv_nsec = 50000000};
+    const struct timespec moment = {.tv_nsec = 10000000};
     nanosleep(&moment, NULL);
 }
 
@@ -67,6 +68,30 @@ static bool is_same(const struct brio_ceph *c, const struct stat *st)
            sx.stx_ctime.tv_nsec == st->st_ctim.tv_nsec;
 }
 
+/* Once is enough for a mount: others may change its directories all the time. True if it is
+ * known, or is now since `learn`. */
+static bool is_known(const struct brio_ceph *c, dev_t dev, bool learn)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct {
+        const struct brio_ceph *c; /* they stay until the process ends */
+        dev_t dev;
+    } kept[KEPT];
+    static int nkept;
+    pthread_mutex_lock(&lock);
+    int i = 0;
+    while (i < nkept && (kept[i].c != c || kept[i].dev != dev))
+        i++;
+    bool known = i < nkept;
+    if (!known && learn && nkept < KEPT) {
+        kept[nkept].c = c;
+        kept[nkept++].dev = dev;
+        known = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return known;
+}
+
 static BRIO_ERR check_directory(const struct brio_ceph *c, const char *path, const char *dir)
 {
     struct stat st, file;
@@ -78,8 +103,12 @@ static BRIO_ERR check_directory(const struct brio_ceph *c, const char *path, con
     if (getxattr(dir, "ceph.snap.btime", value, sizeof value) >= 0)
         return refuse("it is in a snapshot");
     for (int i = 0; i < TRIES; i++) {
-        if (is_same(c, &st))
+        if (is_known(c, st.st_dev, false))
             return BRIO_OK;
+        if (is_same(c, &st)) {
+            (void)is_known(c, st.st_dev, true);
+            return BRIO_OK;
+        }
         rest();
         if (stat(dir, &st))
             break;

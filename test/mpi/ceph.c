@@ -117,6 +117,39 @@ static void all_ways_alike(void)
     }
 }
 
+/* A file in a snapshot has the number of the one that it was taken of: it must not be read
+ * instead. */
+static void snapshots_stay_old(void)
+{
+    char dir[600], snap[700], old[900];
+    int made = 0, got = 0, value = 1;
+    MPI_File fh = MPI_FILE_NULL;
+    if (!on_mount())
+        SKIP("not below a mount of CephFS");
+    snprintf(dir, sizeof dir, "%.*s", (int)(strrchr(test_file(), '/') - test_file()),
+             test_file());
+    snprintf(snap, sizeof snap, "%s/.snap/brio", dir);
+    snprintf(old, sizeof old, "%s%s", snap, strrchr(test_file(), '/'));
+    for (; value <= 2; value++) {
+        OK(MPI_File_open(MPI_COMM_WORLD, test_file(), MPI_MODE_RDWR | MPI_MODE_CREATE,
+                         MPI_INFO_NULL, &fh));
+        OK(MPI_File_write_at_all(fh, 4 * test_rank, &value, 4, MPI_BYTE, MPI_STATUS_IGNORE));
+        OK(MPI_File_close(&fh));
+        if (test_rank == 0 && value == 1)
+            made = mkdir(snap, 0755) == 0;
+        MPI_Bcast(&made, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        if (!made)
+            SKIP("no snapshots here");
+    }
+    OK(MPI_File_open(MPI_COMM_WORLD, old, MPI_MODE_RDONLY, MPI_INFO_NULL, &fh));
+    OK(MPI_File_read_at_all(fh, 4 * test_rank, &got, 4, MPI_BYTE, MPI_STATUS_IGNORE));
+    CHECK(got == 1, "%d is read, not what was there then", got);
+    OK(MPI_File_close(&fh));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (test_rank == 0)
+        rmdir(snap);
+}
+
 /* Two opens at the same time, the writer's through the library and the reader's through the
  * mount, and the other way round. */
 static void mount_and_library_at_once(void)
@@ -277,6 +310,7 @@ static const struct test_case cases[] = {TEST(stripes),
                                          TEST(one_owner_per_server),
                                          TEST(falls_back_to_the_mount),
                                          TEST(all_ways_alike),
+                                         TEST(snapshots_stay_old),
                                          TEST(mount_and_library_at_once),
                                          TEST(errors),
                                          TEST(without_a_cluster),
