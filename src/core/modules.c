@@ -201,14 +201,10 @@ static BRIO_ERR open_pointer(struct brio_file *f, brio_off start)
     while (brio_file_sharedfp(f)) {
         const struct brio_chosen *chosen = &f->chosen[BRIO_SHAREDFP];
         err = brio_file_sharedfp(f)->open(&env, chosen->conf, &f->sharedfp);
-        if (err != BRIO_EUNSUPOP || ntried == MANY || (chosen->forced && !pointer_may_want(f)))
+        if (err != BRIO_EUNSUPOP || chosen->forced || ntried == MANY)
             return err;
         brio_log(BRIO_NOTE, "sharedfp/%s: %s", chosen->module->name, brio_err_text());
         brio_explain_failed(f, BRIO_SHAREDFP);
-        if (chosen->forced) {
-            leave_pointer_out(f);
-            return BRIO_OK;
-        }
         tried[ntried++] = chosen->module;
         err = select_pointer(f, tried, ntried);
         if (err && err != BRIO_EUNSUPOP)
