@@ -16,7 +16,7 @@ struct brio_cached {
 };
 
 struct brio_frames {
-    uint32_t n;
+    _Alignas(struct brio_cached) uint32_t n; /* the frames are behind it */
     uint32_t runs; /* dirty runs that a page may have before it must be written out */
     uint32_t used; /* so many have ever been */
     uint32_t free; /* a chain through `page`: 1 + frame, or 0 */

@@ -239,7 +239,7 @@ BRIO_ERR brio_rounds_prepare(struct brio_rounds *r)
     for (int c = 0; c < r->crew->ncrews && !err; c++) {
         brio_off most = c == r->crew->mine ? 0 : largest_box(r, c);
         struct brio_post *post = &r->posts[r->nposts];
-        size_t bytes = (size_t)most + BRIO_BOX_HEAD;
+        size_t bytes = ((size_t)most / BRIO_BOX_HEAD + 2) * BRIO_BOX_HEAD; /* aligned */
         if (most == 0)
             continue;
         err = brio_calloc(BRIO_BUFFERS, bytes, (void **)&post->box[0]);
