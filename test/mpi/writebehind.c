@@ -8,16 +8,14 @@
 #include "calls.h"
 #include "check_mpi.h"
 #include "idle.h"
+#include "nodes_comm.h"
 #include "oracle.h"
 
 enum {
     CAP = 1 << 18,
     MOST = 3000, /* bytes of one write */
-    STEPS = 25,  /* of a mix */
-    NODES = 3    /* pretended, at most */
+    STEPS = 25   /* of a mix */
 };
-
-static MPI_Comm comm_of[NODES + 1]; /* by the number of nodes pretended */
 
 /* What a mix is made of. */
 struct mix {
@@ -31,17 +29,6 @@ struct mix {
     uint64_t data;
     struct oracle image;
 };
-
-static MPI_Comm nodes_comm(int nodes)
-{
-    char text[12];
-    if (comm_of[nodes] == MPI_COMM_NULL) {
-        snprintf(text, sizeof text, "%d", nodes);
-        setenv("BRIO_NODES", text, 1);
-        MPI_Comm_split(MPI_COMM_WORLD, 0, test_rank, &comm_of[nodes]);
-    }
-    return comm_of[nodes];
-}
 
 static void open_file(struct mix *m, int more)
 {
@@ -562,9 +549,8 @@ int main(int argc, char **argv)
 {
     int level;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-    for (int i = 0; i <= NODES; i++)
-        comm_of[i] = MPI_COMM_NULL;
     int code = test_main_mpi(argc, argv, cases);
+    nodes_forget();
     MPI_Finalize();
     return code;
 }

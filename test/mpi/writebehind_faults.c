@@ -6,10 +6,10 @@
 
 #include "calls.h"
 #include "check_mpi.h"
+#include "nodes_comm.h"
 #include "oracle.h"
 
 enum {
-    NODES = 3,
     PAGE = 4096,
     PIECE = 64,
     PIECES = 300 /* of each rank */
@@ -40,26 +40,18 @@ ssize_t pwrite(int fd, const void *buf, size_t len, off_t off)
 /* ---- The file ------------------------------------------------------------------------------
  */
 
-static MPI_Comm comm_of[NODES + 1];
-
 static MPI_File open_file(int nodes)
 {
-    char text[12];
     MPI_File fh = MPI_FILE_NULL;
     MPI_Info info;
-    if (comm_of[nodes] == MPI_COMM_NULL) {
-        snprintf(text, sizeof text, "%d", nodes);
-        setenv("BRIO_NODES", text, 1);
-        MPI_Comm_split(MPI_COMM_WORLD, 0, test_rank, &comm_of[nodes]);
-    }
     if (test_rank == 0)
         unlink(test_file());
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Info_create(&info);
     MPI_Info_set(info, "cache", "writebehind");
     MPI_Info_set(info, "cache_page", "4096");
-    int rc = MPI_File_open(comm_of[nodes], test_file(), MPI_MODE_WRONLY | MPI_MODE_CREATE, info,
-                           &fh);
+    int rc = MPI_File_open(nodes_comm(nodes), test_file(), MPI_MODE_WRONLY | MPI_MODE_CREATE,
+                           info, &fh);
     CHECK(rc == MPI_SUCCESS, "open: %d", rc);
     MPI_Info_free(&info);
     return fh;
@@ -216,9 +208,8 @@ int main(int argc, char **argv)
 {
     int level;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-    for (int i = 0; i <= NODES; i++)
-        comm_of[i] = MPI_COMM_NULL;
     int code = test_main_mpi(argc, argv, cases);
+    nodes_forget();
     MPI_Finalize();
     return code;
 }
