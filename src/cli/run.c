@@ -43,8 +43,8 @@ struct job {
 /* What is made for one run and removed after it. */
 struct scratch {
     char dir[PATH_MAX];
-    char *mark;   /* made by the first rank that loads Brio */
-    char *lib[2]; /* links to libraries whose path LD_PRELOAD cannot hold */
+    char *mark;    /* made by the first rank that loads Brio */
+    char *dirs[2]; /* links to directories whose path LD_PRELOAD cannot hold */
 };
 
 static bool in_batch(void)
@@ -170,16 +170,19 @@ static int find_mpi(struct job *job)
     return BRIO_EXIT_USAGE;
 }
 
-/* LD_PRELOAD separates names by blanks and colons: a path with one in it goes through a link.
- */
+/* LD_PRELOAD separates names by blanks and colons: a path with one in it goes through a link to
+ * the directory, for the library looks for what else it needs beside itself. */
 static const char *preloadable(struct scratch *s, const char *path, int slot)
 {
+    const char *name = strrchr(path, '/');
     if (!strpbrk(path, " :"))
         return path;
-    s->lib[slot] = brio_text("%s/%s", s->dir, strrchr(path, '/') + 1);
-    if (symlink(path, s->lib[slot]) != 0)
-        brio_say("run: cannot make %s: %s", s->lib[slot], strerror(errno));
-    return s->lib[slot];
+    char *dir = brio_text("%.*s", (int)(name - path), path);
+    s->dirs[slot] = brio_text("%s/%d", s->dir, slot);
+    if (symlink(dir, s->dirs[slot]) != 0)
+        brio_say("run: cannot make %s: %s", s->dirs[slot], strerror(errno));
+    free(dir);
+    return brio_text("%s%s", s->dirs[slot], name);
 }
 
 static bool make_scratch(struct scratch *s)
@@ -200,8 +203,8 @@ static void remove_scratch(const struct scratch *s)
 {
     unlink(s->mark);
     for (int i = 0; i < 2; i++)
-        if (s->lib[i])
-            unlink(s->lib[i]);
+        if (s->dirs[i])
+            unlink(s->dirs[i]);
     rmdir(s->dir);
 }
 
