@@ -95,7 +95,7 @@ mv there/where .
 mkdir -p 'a place/bin' && cp -L "$brio" "$BRIO_BUILD/libbrio-$mpi.so" 'a place/bin'
 cp "$BRIO_BUILD/libbrio-yield.so" "$BRIO_BUILD/brio-server-$mpi" 'a place/bin'
 expect place_with_blank 0 'with Brio' 'a place/bin/brio' run -n 3 ./where
-expect server_beside_the_library 0 "^brio-server-$mpi" 'a place/bin/brio' run --mpi "$mpi" -n 1 \
+expect server_beside_the_library 0 "brio-server-$mpi" 'a place/bin/brio' run --mpi "$mpi" -n 1 \
     sh -c 'ls "$(dirname "${LD_PRELOAD%%[: ]*}")"'
 
 # A signal to brio ends the ranks.
