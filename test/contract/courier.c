@@ -349,7 +349,7 @@ static void idle(struct crewed *t)
 {
     MPI_Barrier(t->team.comm);
     double share = idle_share();
-    CHECK(share < 0.01, "an idle courier takes %.2f %% of a core", 100 * share);
+    CHECK(share < IDLE_SHARE, "an idle courier takes %.2f %% of a core", 100 * share);
     MPI_Barrier(t->team.comm);
 }
 

@@ -477,7 +477,7 @@ static void idle(struct scene *s)
     access_for_a_while(s);
     MPI_Barrier(s->comm);
     double share = idle_share();
-    CHECK(share < 0.01, "an idle open file takes %.2f %% of a core", 100 * share);
+    CHECK(share < IDLE_SHARE, "an idle open file takes %.2f %% of a core", 100 * share);
     MPI_Barrier(s->comm);
 }
 

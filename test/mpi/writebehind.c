@@ -505,7 +505,7 @@ static void idle_costs_nothing(void)
         write_for_a_while(fh);
         MPI_Barrier(MPI_COMM_WORLD);
         double share = idle_share();
-        CHECK(share < 0.01, "an idle open file takes %.2f %% of a core", 100 * share);
+        CHECK(share < IDLE_SHARE, "an idle open file takes %.2f %% of a core", 100 * share);
         MPI_File_close(&fh);
     }
 }
