@@ -61,9 +61,9 @@ BRIO_ERR brio_rounds_prepare(struct brio_rounds *r);
 void brio_rounds_release(struct brio_rounds *r);
 
 /* Before the ranks have agreed on a write: this rank's part of the windows for which there are
- * buffers. Only where all ranks are one crew, which no other run has kept from before. If all
- * did it for one plan, brio_rounds_start goes on from there; else `ahead` is to be cleared, and
- * nothing is done. */
+ * buffers. Only where all ranks are one crew, whose memory the plan has used before. If all did
+ * it for one plan, brio_rounds_start goes on from there; else the caller clears `ahead`, and
+ * what lies in the buffers is overwritten. */
 void brio_rounds_ahead(struct brio_rounds *r);
 
 void brio_rounds_start(struct brio_rounds *r);
