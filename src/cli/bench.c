@@ -20,6 +20,10 @@ const char brio_help_bench[] =
     "\n"
     "  -n RANKS             numbers of ranks: 4, or 2,4,8 for a run with each (default 4)\n"
     "  --reps N             repetitions that count (default 7)\n"
+    "  --starts N           start all programs anew so often, and count all repetitions "
+    "together:\n"
+    "                       a program's place in memory stays with it, and may cost a third\n"
+    "                       (default 1)\n"
     "  --mpi openmpi|mpich  the MPI that Brio and the limit run on\n"
     "  --against LIST       of ompio, romio (both in Open MPI), mpich (its ROMIO), files "
     "(plain,\n"
@@ -124,6 +128,9 @@ static int take_own(struct brio_bench_request *r, const char *name, const char *
     } else if (strcmp(name, "--reps") == 0) {
         fine = take_number(name, value, 1, 1000, &n);
         r->plan.reps = (int)n;
+    } else if (strcmp(name, "--starts") == 0) {
+        fine = take_number(name, value, 1, 1000, &n);
+        r->plan.starts = (int)n;
     } else if (strcmp(name, "--limit") == 0) {
         fine = take_number(name, value, 0.01, 1e6, &r->plan.limit);
     } else if (strcmp(name, "--slow") == 0) {
@@ -196,6 +203,7 @@ bool brio_bench_parse(struct brio_bench_request *r, int argc, char **argv)
     const char *tmp = getenv("TMPDIR");
     *r = (struct brio_bench_request){.plan = {.workload = argv[1],
                                               .reps = REPS_USUAL,
+                                              .starts = 1,
                                               .limit = LIMIT_USUAL,
                                               .dir = tmp && *tmp ? tmp : "/tmp"},
                                      .choice = {.workload = argv[1]},

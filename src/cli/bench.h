@@ -24,6 +24,7 @@ struct brio_bench_plan {
     struct brio_contender *who;
     size_t nwho;
     int ranks, reps;
+    int starts;       /* of the programs; each makes all repetitions, and all count */
     double limit;     /* seconds that one repetition may take */
     double slow;      /* microseconds that every call on the files takes longer */
     const char *dir;  /* where the files go */

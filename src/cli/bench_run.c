@@ -197,6 +197,22 @@ static bool run_case(struct run *run)
     return !brio_bench_interrupted();
 }
 
+/* All cases, from a start of the programs to their end. */
+static bool run_cases(struct run *run)
+{
+    bool fine = true;
+    for (run->at = 0; run->at < run->result->ncases && fine; run->at++)
+        fine = run_case(run);
+    for (size_t i = 0; i < run->plan->nwho; i++) {
+        if (fine)
+            brio_bench_finish(run->job[i]);
+        else
+            brio_bench_stop(run->job[i], NULL);
+        run->job[i] = NULL;
+    }
+    return fine;
+}
+
 /* How many cases the options make, asked of the program itself; 0, after its message, if they
  * are wrong. */
 static size_t count_cases(const struct brio_bench_plan *plan, size_t who)
@@ -243,16 +259,10 @@ bool brio_bench_run(const struct brio_bench_plan *plan, struct brio_bench_result
     memset(run.job, 0, plan->nwho * sizeof(struct brio_bench_job *));
     memset(run.late, 0, plan->nwho * sizeof *run.late);
     memset(run.out, 0, plan->nwho * sizeof *run.out);
-    run.steps = out->ncases * plan->nwho * (size_t)(plan->reps + 1);
+    run.steps = out->ncases * plan->nwho * (size_t)(plan->reps + 1) * (size_t)plan->starts;
     bool fine = true;
-    for (run.at = 0; run.at < out->ncases && fine; run.at++)
-        fine = run_case(&run);
-    for (size_t i = 0; i < plan->nwho; i++) {
-        if (fine)
-            brio_bench_finish(run.job[i]);
-        else
-            brio_bench_stop(run.job[i], NULL);
-    }
+    for (int i = 0; i < plan->starts && fine; i++)
+        fine = run_cases(&run);
     out->interrupted = brio_bench_interrupted();
     free(run.job);
     free(run.late);

@@ -165,7 +165,7 @@ void brio_bench_table(FILE *out, const struct brio_bench_plan *plan,
     snprintf(is, sizeof is, "%.12s is", label);
     fprintf(out, "\n%s: %d ranks on %ld cores, %s in %s, median of %d\n", plan->workload,
             plan->ranks, sysconf(_SC_NPROCESSORS_ONLN), brio_bench_filesystem(plan->dir),
-            plan->dir, plan->reps);
+            plan->dir, plan->reps * plan->starts);
     if (plan->slow > 0)
         fprintf(out, "every read and write of the files takes %.0f us longer\n", plan->slow);
     print_who(out, plan, r);
@@ -301,8 +301,10 @@ void brio_bench_json(FILE *out, const struct brio_bench_plan *plan,
 {
     fprintf(out, "{\"brio\": \"%s\", \"workload\": ", BRIO_VERSION);
     brio_json_put(out, plan->workload);
-    fprintf(out, ", \"ranks\": %d, \"cores\": %ld, \"repetitions\": %d, \"limit\": %g, ",
-            plan->ranks, sysconf(_SC_NPROCESSORS_ONLN), plan->reps, plan->limit);
+    fprintf(
+        out,
+        ", \"ranks\": %d, \"cores\": %ld, \"repetitions\": %d, \"starts\": %d, \"limit\": %g, ",
+        plan->ranks, sysconf(_SC_NPROCESSORS_ONLN), plan->reps, plan->starts, plan->limit);
     fputs("\"directory\": ", out);
     brio_json_put(out, plan->dir);
     fprintf(out,

@@ -73,6 +73,8 @@ expect csv 0 '^tile,2,".*",64,[0-9]+,"brio",Brio [0-9.]+,.*,read,2,[0-9.]+,' "$b
     -n 2 --size 100k --element 64 --mpi "$mpi" --reps 2 --csv
 expect numbers_of_ranks 0 '^tile: 3 ranks' "$brio" bench tile -n 1,3 --size 10k --element 64 \
     --mpi "$mpi" --reps 1
+expect starts 0 ',read,4,[0-9.]+,' "$brio" bench tile -n 2 --size 100k --element 64 --mpi "$mpi" \
+    --reps 2 --starts 2 --csv
 expect series 0 '^sharedfp: 1 ranks' "$brio" bench sharedfp --series 3 -n 1 --loops 2 --total 4k \
     --mpi "$mpi" --reps 1
 expect file 0 'shared|ordered|mode 1' "$brio" bench sharedfp -n 1 -f "$PWD/mine" -d 1k -i 2 \
