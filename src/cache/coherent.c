@@ -83,11 +83,15 @@ static BRIO_ERR make(const struct brio_cache_env *env, const struct brio_cache_c
 static void furnish(struct brio_coherent *c)
 {
     int member = c->crew->team.rank;
+    struct brio_bay *bay = brio_bay_at(c, member);
     pthread_mutexattr_t attr;
     pthread_mutexattr_init(&attr);
     pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-    pthread_mutex_init(&brio_bay_at(c, member)->lock, &attr);
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP); /* held for a look only */
+    pthread_mutex_init(&bay->lock, &attr);
     pthread_mutexattr_destroy(&attr);
+    atomic_store(&bay->clock, 0);
+    atomic_store(&bay->size, 0);
     brio_directory_init(brio_bay_directory(c, member), count_pages(c), count_waiters(c));
     brio_frames_init(brio_bay_frames(c, member), c->nframes, count_runs(c));
 }
@@ -98,6 +102,7 @@ static BRIO_ERR share(struct brio_coherent *c)
     const struct brio_crew *crew = c->crew;
     enum brio_err err;
     brio_region_init(&c->region, &crew->team, crew->slot, &crew->page);
+    c->region.second_hand = true;
     brio_region_need(&c->region, (size_t)crew->team.nranks * c->pitch, BRIO_BLOCK);
     while (!brio_region_step(&c->region, BRIO_BLOCK, &err))
         ;
@@ -121,8 +126,11 @@ static void free_coherent(struct brio_coherent *c)
 {
     if (c->courier)
         brio_courier_close(c->courier);
-    if (c->region.mem)
+    if (c->region.mem) {
+        /* The memory may be another file's soon. */
+        c->region.second_hand = brio_agree(&c->crew->team, BRIO_OK) == BRIO_OK;
         brio_region_close(&c->region);
+    }
     brio_map_unref(c->flat);
     free(c->member_of);
     pthread_mutex_destroy(&c->frames_lock);

@@ -380,6 +380,7 @@ static BRIO_ERR move_near(struct access *a, struct held *h, const struct piece *
         err = brio_coherent_dirty(a->c, f, p->lo, p->lo + len);
     if (err)
         return err;
+    brio_region_touch(&a->c->region, (size_t)(f.bytes + p->lo - a->c->region.mem), len);
     copy(a->io->dir, f.bytes + p->lo, m, len);
     *moved = len;
     return BRIO_OK;

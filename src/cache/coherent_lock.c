@@ -7,6 +7,10 @@
 
 #include "cache/coherent.h"
 
+enum {
+    TRIES = 256 /* to get a lock before waiting for it: as long as being woken takes */
+};
+
 enum what {
     LOCK,
     UNLOCK,
@@ -48,13 +52,27 @@ static void wake(struct brio_coherent *c, struct brio_directory *d, uint32_t gra
     while (granted) {
         struct brio_waiter *w = brio_directory_waiter(d, granted - 1);
         granted = w->next;
-        if (w->rank < 0)
-            brio_rouse(&w->granted);
-        else
+        if (w->rank >= 0)
             brio_courier_ring(c->courier, w->rank);
+        else if (atomic_load(&w->asleep))
+            brio_rouse(&w->granted);
     }
 }
 
+/* Sleeps until it is this one's turn. */
+static void await_turn(struct brio_coherent *c, struct brio_waiter *w)
+{
+    brio_look_closely(&c->crew->team, &w->granted, 0);
+    if (atomic_load(&w->granted))
+        return;
+    atomic_store(&w->asleep, 1);
+    while (atomic_load(&w->granted) == 0)
+        brio_sleep_on(&w->granted, 0);
+}
+
+/* A page is mostly held for the time of a copy. Who joins the queue is handed the lock in his
+ * turn, and all who share the page go on in step from then on, each after being woken; so a
+ * few times it is only tried. */
 static enum brio_lock_answer lock_near(struct brio_coherent *c, int member,
                                        const struct brio_wish *wish, struct brio_grant *out)
 {
@@ -63,15 +81,19 @@ static enum brio_lock_answer lock_near(struct brio_coherent *c, int member,
     struct brio_wish mine = *wish;
     uint32_t ticket;
     mine.rank = -1; /* sleeps by itself */
-    pthread_mutex_lock(&bay->lock);
-    enum brio_lock_answer answer = brio_directory_lock(d, &mine, out, &ticket);
-    pthread_mutex_unlock(&bay->lock);
-    if (answer != BRIO_WAITS)
-        return answer;
+    for (int tries = wish->wait ? TRIES : 0;; tries--) {
+        mine.wait = wish->wait && tries == 0;
+        pthread_mutex_lock(&bay->lock);
+        enum brio_lock_answer answer = brio_directory_lock(d, &mine, out, &ticket);
+        pthread_mutex_unlock(&bay->lock);
+        if (answer == BRIO_WAITS)
+            break;
+        if (answer == BRIO_GRANTED || tries == 0)
+            return answer;
+        brio_breathe(&c->crew->team);
+    }
     struct brio_waiter *w = brio_directory_waiter(d, ticket);
-    brio_look_closely(&c->crew->team, &w->granted, 0);
-    while (atomic_load(&w->granted) == 0)
-        brio_sleep_on(&w->granted, 0);
+    await_turn(c, w);
     pthread_mutex_lock(&bay->lock);
     brio_directory_collect(d, ticket, out);
     pthread_mutex_unlock(&bay->lock);

@@ -1,5 +1,5 @@
-/* A hash table of pages with chains, and a heap of waiters; both are numbered from 1, so that
- * zeroed memory is an empty table. */
+/* A hash table of pages with chains, and a heap of waiters; both are numbered from 1: zeroed
+ * buckets are an empty table. */
 #include "cache/directory.h"
 
 #include <stdatomic.h>
@@ -56,13 +56,13 @@ void brio_directory_init(struct brio_directory *d, uint32_t npages, uint32_t nwa
 {
     *d = (struct brio_directory){
         .nbuckets = round_up(npages), .npages = npages, .nwaiters = nwaiters};
+    memset(bucket_array(d), 0, d->nbuckets * sizeof(uint32_t));
 }
 
 void brio_directory_clear(struct brio_directory *d)
 {
     if (d->pages_used > 0)
-        memset(bucket_array(d), 0, d->nbuckets * sizeof(uint32_t));
-    brio_directory_init(d, d->npages, d->nwaiters);
+        brio_directory_init(d, d->npages, d->nwaiters);
 }
 
 uint32_t brio_directory_count(const struct brio_directory *d)

@@ -26,6 +26,7 @@ enum brio_lock_answer {
 /* Who waits. */
 struct brio_waiter {
     _Atomic uint32_t granted; /* becomes 1 */
+    _Atomic uint32_t asleep;  /* the caller's: it must be woken then */
     int32_t rank;             /* of the caller's choice */
     uint32_t next;            /* of those granted together: 1 + ticket, or 0 */
     struct brio_grant grant;  /* once granted */
@@ -35,7 +36,7 @@ struct brio_waiter {
 
 size_t brio_directory_room(uint32_t npages, uint32_t nwaiters);
 
-/* Memory that is zero is only touched as far as it is used. */
+/* The memory may hold anything. */
 void brio_directory_init(struct brio_directory *d, uint32_t npages, uint32_t nwaiters);
 
 /* A lock that is asked for: alone, or shared with other readers. */

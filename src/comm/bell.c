@@ -41,6 +41,16 @@ void brio_look_closely(const struct brio_team *team, _Atomic uint32_t *word, uin
     }
 }
 
+void brio_breathe(const struct brio_team *team)
+{
+    if (team->nranks > brio_cores()) {
+        sched_yield();
+        return;
+    }
+    for (int i = 0; i < 8; i++)
+        breathe();
+}
+
 void brio_bell_ring(struct brio_bell *bell)
 {
     atomic_fetch_add(&bell->rung, 1);

@@ -32,6 +32,10 @@ void brio_bell_wait(const struct brio_team *team, struct brio_bell *bell, uint32
  * has a core. */
 void brio_look_closely(const struct brio_team *team, _Atomic uint32_t *word, uint32_t seen);
 
+/* A moment for others to go on: some hundred nanoseconds if every rank of the team has a core,
+ * else this one's core. */
+void brio_breathe(const struct brio_team *team);
+
 /* Sleeps while *word is `seen`, but may wake without a reason. For what others do without this
  * rank's calling MPI. */
 void brio_sleep_on(_Atomic uint32_t *word, uint32_t seen);

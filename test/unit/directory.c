@@ -43,7 +43,8 @@ static void begin(void)
     static uint64_t *memory;
     size_t room = brio_directory_room(ROOM_PAGES, ROOM_WAITERS);
     free(memory);
-    memory = calloc(1, room);
+    memory = malloc(room);
+    memset(memory, 0xa5, room);
     dir = (struct brio_directory *)memory;
     brio_directory_init(dir, ROOM_PAGES, ROOM_WAITERS);
     memset(actor, 0, sizeof actor);
