@@ -24,8 +24,9 @@ static int complaints;
 /* Calls of the workload that fail without any fault: none, unless BRIO_FCOLL forces a module
  * that has no atomic mode. */
 static int usual;
-static double budget = 100;    /* seconds for all sweeps */
-static unsigned patience = 30; /* seconds for one run; longer lets test/run show the stacks */
+static double budget = 100; /* seconds for all sweeps */
+static int patience = 30;   /* seconds for one run; longer lets test/run show the stacks */
+static volatile sig_atomic_t left; /* of them, while one is on */
 
 enum nature {
     SILENT = 1,  /* the program must not notice */
@@ -106,15 +107,27 @@ void torture_complain(struct record *record, const char *fmt, ...)
         fputs(line, stderr);
 }
 
-/* A call that does not come back within this time never will. */
-static void hang(int sig)
+/* A call that does not come back within this time never will. Time in which the process is
+ * stopped, as all its peers may be, does not count: then of many seconds one signal is left. */
+static void tick(int sig)
 {
     char line[160];
     (void)sig;
+    left--;
+    if (left > 0) {
+        alarm(1);
+        return;
+    }
     int n = snprintf(line, sizeof line, "%s: rank %d hangs\n", current, torture_rank);
     if (write(2, line, (size_t)n) < 0)
         _exit(4);
     _exit(3);
+}
+
+static void start_clock(void)
+{
+    left = patience;
+    alarm(1);
 }
 
 static void crash(int sig)
@@ -159,7 +172,7 @@ static struct outcome run_once(const char *path, const char *spec, int victim)
     struct outcome out = {0};
     bool mine = spec && torture_rank == victim;
     int failed = 0, struck = 0;
-    alarm(patience);
+    start_clock();
     if (mine && !arm(spec))
         torture_complain(&record, "cannot be armed");
     torture_work(path, &record);
@@ -309,7 +322,7 @@ static int run_with_environment(const char *path)
     struct record record;
     snprintf(current, sizeof current, "%s",
              getenv("BRIO_FAULT") ? getenv("BRIO_FAULT") : "none");
-    alarm(patience);
+    start_clock();
     torture_work(path, &record);
     if (arm)
         arm(NULL);
@@ -331,14 +344,14 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &torture_nranks);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    signal(SIGALRM, hang);
+    signal(SIGALRM, tick);
     signal(SIGSEGV, crash);
     signal(SIGBUS, crash);
     signal(SIGABRT, crash);
     if (limit)
         budget = atof(limit);
     if (wait)
-        patience = (unsigned)atoi(wait);
+        patience = atoi(wait);
     arm = (bool (*)(const char *))dlsym(RTLD_DEFAULT, "brio_fault_arm");
     fired = (long (*)(void))dlsym(RTLD_DEFAULT, "brio_fault_fired");
     snprintf(path, sizeof path, "%s/torture", dir ? dir : ".");
