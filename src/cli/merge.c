@@ -165,12 +165,13 @@ static const char *check_entries(struct side *s)
     size_t n = 0;
     while (n < s->n && s->entries[n].epoch == s->head.epoch) {
         const struct brio_log_entry *e = &s->entries[n];
-        if (e->at != at || e->at + e->bytes > have ||
+        bool here = e->at != BRIO_LOG_NOWHERE;
+        if ((here && (e->at != at || e->at + e->bytes > have)) ||
             (n > 0 && e->time <= s->entries[n - 1].time)) {
             s->n = n;
             return e->at + e->bytes > have ? "without its data" : "out of order";
         }
-        at += e->bytes;
+        at += here ? e->bytes : 0;
         n++;
     }
     bool stale = n < s->n && s->entries[n].epoch < s->head.epoch;
@@ -246,8 +247,27 @@ static bool compare(struct side *side, size_t n)
     return true;
 }
 
+/* What is merged, and what was lost with the job's memory while it merged. */
+struct sum {
+    size_t records, lost;
+    brio_off bytes;
+};
+
+static struct sum add_up(const struct side *side, size_t n)
+{
+    struct sum sum = {.records = 0};
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; goes_in(&side[i]) && k < side[i].n; k++) {
+            bool here = side[i].entries[k].at != BRIO_LOG_NOWHERE;
+            sum.records += here;
+            sum.lost += !here;
+            sum.bytes += here ? side[i].entries[k].bytes : 0;
+        }
+    return sum;
+}
+
 /* Places for the records of all ranks of a job. */
-static enum brio_err place(struct side *side, size_t n, brio_off *bytes)
+static enum brio_err place(struct side *side, size_t n)
 {
     struct brio_order_list *lists = calloc(n, sizeof *lists);
     brio_off start = 0, end = 0;
@@ -271,7 +291,6 @@ static enum brio_err place(struct side *side, size_t n, brio_off *bytes)
     for (size_t i = 0; i < n; i++)
         free((void *)lists[i].stamps);
     free(lists);
-    *bytes = end - start;
     return err;
 }
 
@@ -281,6 +300,8 @@ static enum brio_err copy(int fd, const struct side *s, size_t i, char *chunk)
     struct brio_cursor cursor;
     const struct brio_log_entry *e = &s->entries[i];
     enum brio_err err = BRIO_OK;
+    if (e->at == BRIO_LOG_NOWHERE)
+        return BRIO_OK;
     if (s->map->size == 0)
         return brio_fail(BRIO_EIO, "%s: the view has no room for data", s->meta);
     brio_cursor_init(&cursor, s->map, s->at[i]);
@@ -364,14 +385,11 @@ static char *done_name(const struct side *s)
 
 static bool merge(const char *path, struct side *side, size_t n, const char *done)
 {
-    brio_off bytes = 0;
-    size_t records = 0;
     if (!compare(side, n))
         return false;
-    for (size_t i = 0; i < n; i++)
-        records += goes_in(&side[i]) ? side[i].n : 0;
-    enum brio_err err = place(side, n, &bytes);
-    if (!err && records > 0)
+    const struct sum sum = add_up(side, n);
+    enum brio_err err = place(side, n);
+    if (!err && sum.records > 0)
         err = copy_all(path, side, n);
     if (!err)
         err = commit(done);
@@ -379,7 +397,12 @@ static bool merge(const char *path, struct side *side, size_t n, const char *don
         brio_say("%s: %s; nothing was removed", path, brio_err_text());
         return false;
     }
-    printf("%s: %zu records, %lld bytes merged\n", path, records, (long long)bytes);
+    if (sum.lost > 0)
+        brio_say(
+            "%s: the job was killed while it merged; %zu more records that it had not synced "
+            "were in its memory only: their places are as it left them",
+            path, sum.lost);
+    printf("%s: %zu records, %lld bytes merged\n", path, sum.records, (long long)sum.bytes);
     return true;
 }
 
@@ -406,6 +429,10 @@ static bool finish_file(const char *path, bool force)
 {
     struct sides all = find_sides(path);
     bool good = true;
+    if (all.n == 0 && access(path, F_OK) != 0) {
+        brio_say("%s: %s", path, strerror(errno));
+        return false;
+    }
     if (all.n == 0)
         printf("%s: nothing to merge\n", path);
     for (size_t i = 0, n; i < all.n; i += n) {

@@ -20,13 +20,20 @@ struct conf {
     brio_off memory;
 };
 
+/* What a rank has beside its memory. */
+enum spilled {
+    NO_FILES,
+    FILES,
+    RECORDS /* in them */
+};
+
 struct logs {
     struct brio_team team;
     pthread_mutex_t lock; /* guards log against the other threads of this rank */
     struct brio_log log;
     struct brio_log_walk walk; /* between order and settled */
     brio_off end;              /* of what is being moved */
-    bool spilled;              /* by any rank, when the order was made */
+    int64_t spilled;           /* the most of any rank, when the order was made */
 };
 
 static const struct brio_hint hints[] = {
@@ -213,15 +220,24 @@ static BRIO_ERR compare(struct logs *l, enum brio_err mine, int64_t **all)
         free(words);
         return err;
     }
-    int64_t word[3] = {(int64_t)l->walk.n, l->log.clock, l->log.meta_fd >= 0};
+    int64_t word[3] = {(int64_t)l->walk.n, l->log.clock, NO_FILES};
+    if (l->log.meta_fd >= 0 || l->log.data_fd >= 0)
+        word[2] = l->log.spilled > 0 ? RECORDS : FILES;
     PMPI_Allgather(word, 3, MPI_INT64_T, words, 3, MPI_INT64_T, l->team.comm);
-    l->spilled = false;
+    l->spilled = NO_FILES;
     for (int r = 0; r < l->team.nranks; r++) {
         l->log.clock = brio_max(l->log.clock, words[3 * r + 1]);
-        l->spilled |= words[3 * r + 2] != 0;
+        l->spilled = brio_max(l->spilled, words[3 * r + 2]);
     }
     *all = words;
     return BRIO_OK;
+}
+
+/* If it fails, only `brio merge' has less to go by, should the job be killed now. */
+static void announce(struct logs *l)
+{
+    if (brio_log_announce(&l->log) != BRIO_OK)
+        brio_log(BRIO_NOTE, "%s", brio_err_text());
 }
 
 /* Collective, with the lock held. */
@@ -241,6 +257,8 @@ static BRIO_ERR order_locked(struct logs *l, brio_off *nparts)
     *nparts = 0;
     if (total == 0)
         return BRIO_OK;
+    if (!err && l->spilled == RECORDS)
+        announce(l);
     brio_verdict_init(&v, err);
     v.most = err ? 0 : brio_log_parts(&l->log, &l->walk);
     err = brio_verdict_settle(&v, &l->team);
@@ -273,15 +291,15 @@ static BRIO_ERR drop_all(struct logs *l)
     l->log.head.epoch++;
     l->log.head.start = l->end;
     if (l->team.rank == 0)
-        err = brio_log_drop(&l->log, l->spilled);
-    if (l->spilled)
+        err = brio_log_drop(&l->log, l->spilled != NO_FILES);
+    if (l->spilled != NO_FILES)
         err = brio_follow(&l->team, err);
     if (l->team.rank != 0) {
         enum brio_err mine = brio_log_drop(&l->log, false);
         if (!err)
             err = mine;
     }
-    return l->spilled ? brio_agree(&l->team, err) : err;
+    return l->spilled != NO_FILES ? brio_agree(&l->team, err) : err;
 }
 
 static BRIO_ERR settled(void *self, enum brio_err err)

@@ -76,24 +76,53 @@ static BRIO_ERR need_files(struct brio_log *log)
     return err;
 }
 
-BRIO_ERR brio_log_spill(struct brio_log *log)
+/* Both are there, and speak of the view and the pointer as they are now. */
+static BRIO_ERR need_head(struct brio_log *log)
 {
     enum brio_err err = need_files(log);
-    if (!err && log->spilled_n == 0) /* the pointer or the view may have changed */
+    if (!err && log->spilled_n == 0)
         err = brio_log_put_head(log->meta_fd, log->head, log->map);
+    return err;
+}
+
+/* Behind those that are spilled. */
+static BRIO_ERR put_entries(const struct brio_log *log, struct brio_log_entry *entries)
+{
+    brio_off at = brio_log_head_size(&log->head) + (brio_off)(log->spilled_n * sizeof *entries);
+    return brio_log_put_entries(log->meta_fd, at, entries, log->n);
+}
+
+BRIO_ERR brio_log_spill(struct brio_log *log)
+{
+    enum brio_err err = need_head(log);
     if (!err)
         err = brio_log_write(log->data_fd, log->mem, log->used, log->spilled);
     /* The data first: an entry never speaks of what is not there. */
-    brio_off at =
-        brio_log_head_size(&log->head) + (brio_off)(log->spilled_n * sizeof *log->entries);
     if (!err)
-        err = brio_log_put_entries(log->meta_fd, at, log->entries, log->n);
+        err = put_entries(log, log->entries);
     if (err)
         return err;
     log->spilled += (brio_off)log->used;
     log->spilled_n += log->n;
     log->used = log->n = 0;
     return BRIO_OK;
+}
+
+BRIO_ERR brio_log_announce(struct brio_log *log)
+{
+    struct brio_log_entry *entries = NULL;
+    enum brio_err err = brio_calloc(log->n, sizeof *entries, (void **)&entries);
+    if (!err)
+        err = need_head(log);
+    for (size_t i = 0; i < log->n && !err; i++) {
+        entries[i] = log->entries[i];
+        if (entries[i].at >= log->spilled)
+            entries[i].at = BRIO_LOG_NOWHERE;
+    }
+    if (!err)
+        err = put_entries(log, entries);
+    free(entries);
+    return err;
 }
 
 /* Room for `bytes` more in memory, which is at most the limit. */

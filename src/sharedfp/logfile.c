@@ -146,7 +146,7 @@ static const char *find_fault(const struct brio_log_entry *e)
 {
     if (e->check != entry_check(e))
         return "damaged";
-    if (e->bytes < 0 || e->at < 0 || e->at > BRIO_OFF_MAX - e->bytes)
+    if (e->bytes < 0 || e->at < BRIO_LOG_NOWHERE || e->at > BRIO_OFF_MAX - e->bytes)
         return "nonsense";
     return NULL;
 }

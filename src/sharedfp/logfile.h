@@ -5,7 +5,11 @@
  * All ranks count the merges in epochs. Rank 0's header is the first to tell of a new epoch,
  * before any other rank drops what was merged; so the records of an epoch before rank 0's are
  * in the user's file already. Entries carry their epoch, since a header changes before the
- * entries behind it go. */
+ * entries behind it go.
+ *
+ * Before ranks merge what is in side files together with what is in memory, they write entries
+ * of the latter, too: if they are killed while they merge, `brio merge' finds the same places
+ * that they found. */
 #ifndef BRIO_SHAREDFP_LOGFILE_H
 #define BRIO_SHAREDFP_LOGFILE_H
 
@@ -20,6 +24,10 @@ struct brio_log_head {
     int64_t disp;  /* the view: displacement in the file, */
     int64_t words; /* and so many numbers of its map (type/wire.h) behind the header */
     uint64_t check;
+};
+
+enum {
+    BRIO_LOG_NOWHERE = -1 /* `at` of a record that is in its rank's memory only */
 };
 
 /* Record `id` of its rank: written at `time`, `bytes` bytes from `at` on in the data file. */

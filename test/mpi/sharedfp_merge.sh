@@ -1,6 +1,7 @@
 #!/bin/bash
 # brio merge after a job was killed: what was synced stays, what was spilled is merged, twice is
-# harmless, damage is set aside, and a running job is left alone.
+# harmless, damage is set aside, and a running job is left alone. A job may be killed while it
+# merges: every record is then in the file once at most, at its place.
 . "$BRIO_SOURCE/test/tools/lib.sh"
 ranks=$1
 brio=$BRIO_BUILD/brio
@@ -10,21 +11,30 @@ cat >job.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
-enum { WORDS = 100, SYNCED = 50, MORE = 45, MOST = 64 };
+enum { WORDS = 100, SYNCED = 50, SPILLED = 40, MORE = 45, MOST = 64 };
 static void fill(int *rec, int rank, int seq)
 {
     for (int i = 0; i < WORDS; i++)
         rec[i] = i == 0 ? rank : i == 1 ? seq : rank * 100003 + seq * 101 + i;
 }
-/* Records of each rank behind each other's, every second record of a strided view's. */
+/* Records of each rank behind each other's, every second record of a strided view's. Holes may
+ * be where records were in memory only. */
 static int check(const char *path, int ranks)
 {
+    static const int hole[WORDS];
     int next[MOST] = {0}, rec[WORDS], want[WORDS], n = 0, bad = 0;
     FILE *f = fopen(path, "r");
     fseek(f, 20, SEEK_SET);
     for (; fread(rec, sizeof rec, 1, f) == 1; n++) {
         int r = rec[0];
+        if (memcmp(rec, hole, sizeof rec) == 0) {
+            fseek(f, sizeof rec, SEEK_CUR);
+            continue;
+        }
+        if (r >= 0 && r < ranks && next[r] >= SYNCED + SPILLED && rec[1] > next[r])
+            next[r] = rec[1];
         if (r < 0 || r >= ranks || rec[1] != next[r])
             bad = 1;
         else
@@ -69,13 +79,22 @@ int main(int argc, char **argv)
             fclose(fopen("asleep", "w"));
         sleep(60);
     }
+    if (strcmp(argv[1], "merge") == 0) { /* at the first write behind record n of the file */
+        const rlim_t end = 20 + 2 * sizeof rec * (rlim_t)atoi(argv[3]);
+        const struct rlimit limit = {end, end};
+        signal(SIGXFSZ, SIG_DFL);
+        setrlimit(RLIMIT_FSIZE, &limit);
+        MPI_File_sync(fh);
+    }
     raise(SIGKILL);
 }
 END
 mpicc -o job job.c || exit 1
 export BRIO_SHAREDFP=individual BRIO_INDIVIDUAL_MEMORY=4096 BRIO_PRELOAD=1
 # A job of its own directory would take the side files with it.
-run() { BRIO_TEST_LIMIT=40 "$BRIO_RUN" "$mpi" "$ranks" "$PWD/job" "$1" "$PWD/$2" >said 2>&1; }
+run() {
+    BRIO_TEST_LIMIT=40 "$BRIO_RUN" "$mpi" "$ranks" "$PWD/job" "$1" "$PWD/$2" ${3:+$3} >said 2>&1
+}
 all() { echo "records$(for ((i = 0; i < ranks; i++)); do printf ' %s' "$1"; done)"; }
 
 run kill data
@@ -105,6 +124,17 @@ expect rest_goes 0 '' "$brio" merge interrupted/data
 expect not_again 0 '' cmp interrupted/data before
 ls -A interrupted | grep -q brio- && wrong tidy_again "side files are left"
 
+# Killed while it merges: before the first record of the merge, in the middle, at its end.
+for at in $((50 * ranks)) $((70 * ranks)) $((95 * ranks - 1)); do
+    run merge "cut$at" "$at"
+    ls .cut"$at".brio-meta* >/dev/null || wrong "cut_$at" "no side files"
+    expect "finish_$at" 0 "cut$at: $((40 * ranks)) records, .* merged" "$brio" merge "cut$at"
+    expect "whole_$at" 0 '^records( 9[0-5])+$' ./job check "cut$at" "$ranks"
+    cp "cut$at" after
+    expect "again_$at" 0 'nothing to merge' "$brio" merge "cut$at"
+    expect "same_$at" 0 '' cmp "cut$at" after
+done
+
 # One byte of one entry of the last rank.
 run kill hurt
 meta=$(ls .hurt.brio-meta$((ranks - 1))-*)
@@ -131,5 +161,6 @@ for _ in $(seq 200); do [ -e asleep ] && break; sleep 0.1; done
 expect running 1 'still runs' "$brio" merge busy
 kill -TERM "$job" 2>/dev/null
 wait "$job" 2>/dev/null
+expect no_file 1 'nowhere: No such file' "$brio" merge nowhere
 expect usage 2 'brio merge' "$brio" merge
 finish
