@@ -125,19 +125,12 @@ int brio_counter_named(const char *name)
     return -1;
 }
 
-enum brio_phase brio_phase(struct brio_stats *s, enum brio_phase next)
+void brio_phase_end(struct brio_stats *s)
 {
-    if (!s)
-        return BRIO_PHASE_NONE;
-    enum brio_phase before = s->phase;
-    if (before == next)
-        return before;
     int64_t now = brio_now();
-    if (before != BRIO_PHASE_NONE)
-        brio_count(s, BRIO_N_PHASE + (int)before, now - s->since);
-    s->phase = next;
+    if (s->phase != BRIO_PHASE_NONE)
+        brio_count(s, BRIO_N_PHASE + (int)s->phase, s->weight * (now - s->since));
     s->since = now;
-    return before;
 }
 
 void brio_phase_pause(struct brio_stats *s)

@@ -81,6 +81,7 @@ struct brio_stats {
     /* The collective access under way; one thread at a time drives it. */
     enum brio_phase phase, paused;
     int64_t since;
+    int weight; /* how many accesses its times stand for; 0: it is not timed */
 };
 
 /* Which shard is this thread's own; none if it has not asked yet, or came too late for one. */
@@ -186,8 +187,26 @@ static inline int brio_sample(struct brio_stats *s, brio_off bytes)
     return timed ? BRIO_SAMPLE : tick <= BRIO_SAMPLE;
 }
 
+/* A collective access of so many bytes begins. */
+static inline void brio_phase_begin(struct brio_stats *s, brio_off bytes)
+{
+    s->weight = brio_sample(s, bytes);
+}
+
+/* Its phase ends, and is timed. */
+void brio_phase_end(struct brio_stats *s);
+
 /* The collective access under way goes over to another phase; returns the one before. */
-enum brio_phase brio_phase(struct brio_stats *s, enum brio_phase next);
+static inline enum brio_phase brio_phase(struct brio_stats *s, enum brio_phase next)
+{
+    if (!s)
+        return BRIO_PHASE_NONE;
+    enum brio_phase before = s->phase;
+    if (s->weight && before != next)
+        brio_phase_end(s);
+    s->phase = next;
+    return before;
+}
 
 /* Nobody drives it for a while. */
 void brio_phase_pause(struct brio_stats *s);

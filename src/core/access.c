@@ -13,6 +13,7 @@ void brio_access_begin(struct brio_file *f, const struct brio_io *io, enum brio_
                        enum brio_wait how)
 {
     char text[BRIO_ERR_TEXT];
+    brio_phase_begin(f->stats, io->bytes);
     if (mine)
         brio_err_save(text);
     enum brio_err settled = brio_file_cache(f)->settle(&f->plain, io);

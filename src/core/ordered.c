@@ -253,6 +253,7 @@ static struct brio_result move_alone(struct brio_file *f, enum brio_err mine,
     struct brio_result result = {.err = mine};
     if (!mine)
         result.err = settle(f, &r->io);
+    brio_phase_begin(f->stats, r->io.bytes);
     brio_phase(f->stats, BRIO_PHASE_FILE);
     if (!result.err && r->io.bytes > 0)
         result = brio_lane_access(&f->coll, &r->io);

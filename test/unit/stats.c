@@ -113,6 +113,7 @@ static void phases_add_up(void)
     struct brio_stats *s;
     REQUIRE(!brio_stats_new(&s), "no memory");
     int64_t began = brio_now();
+    brio_phase_begin(s, 0);
     brio_phase(s, BRIO_PHASE_PLAN);
     rest();
     CHECK(brio_phase(s, BRIO_PHASE_FILE) == BRIO_PHASE_PLAN, "?");
@@ -130,6 +131,30 @@ static void phases_add_up(void)
     CHECK(plan + file <= all - paused, "%lld + %lld of %lld", (long long)plan, (long long)file,
           (long long)(all - paused));
     CHECK(brio_phase(NULL, BRIO_PHASE_FILE) == BRIO_PHASE_NONE, "?");
+    brio_stats_free(s);
+}
+
+/* Of many small collective accesses few are timed, and those stand for the others. */
+static void phases_are_sampled(void)
+{
+    enum {
+        N = 10 * BRIO_SAMPLE,
+        LASTS = 20000 /* ns */
+    };
+    struct brio_stats *s;
+    int timed = 0;
+    REQUIRE(!brio_stats_new(&s), "no memory");
+    for (int i = 0; i < N; i++) {
+        brio_phase_begin(s, 64);
+        brio_phase(s, BRIO_PHASE_FILE);
+        for (int64_t began = brio_now(); brio_now() - began < LASTS;)
+            ;
+        CHECK(brio_phase(s, BRIO_PHASE_NONE) == BRIO_PHASE_FILE, "?");
+        timed += s->weight > 0;
+    }
+    CHECK(timed < 2 * BRIO_SAMPLE, "%d of %d are timed", timed, N);
+    CHECK(get(s, "ns.file") >= (int64_t)LASTS * (N - BRIO_SAMPLE), "%lld ns",
+          (long long)get(s, "ns.file"));
     brio_stats_free(s);
 }
 
@@ -170,13 +195,10 @@ static void records_cover_all(void)
     }
 }
 
-static const struct test_case cases[] = {TEST(names_lead_back),
-                                         TEST(sizes_have_classes),
-                                         TEST(nothing_is_lost),
-                                         TEST(samples_stand_for_all),
-                                         TEST(phases_add_up),
-                                         TEST(records_cover_all),
-                                         {0}};
+static const struct test_case cases[] = {TEST(names_lead_back),   TEST(sizes_have_classes),
+                                         TEST(nothing_is_lost),   TEST(samples_stand_for_all),
+                                         TEST(phases_add_up),     TEST(phases_are_sampled),
+                                         TEST(records_cover_all), {0}};
 
 int main(int argc, char **argv)
 {
