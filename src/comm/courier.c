@@ -17,7 +17,7 @@
 void brio_courier_rest(int *round)
 {
     enum {
-        YIELDS = 20,
+        YIELDS = 200,
         NAP = 20000, /* nanoseconds */
         LONGEST = 500000
     };

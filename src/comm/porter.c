@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum {
-    LOOKS = 20,            /* without a nap, after something was done */
+    LOOKS = 200,           /* without a nap, after something was done */
     SHORT_NAP = 50000,     /* nanoseconds */
     PATIENCE = 100,        /* short naps before they grow */
     LONGEST_NAP = 20000000 /* a look takes some 20 microseconds: a thousandth of a core */
@@ -21,6 +21,7 @@ enum {
 static struct {
     pthread_mutex_t lock;
     struct brio_porter_door *first;
+    _Atomic int npolled; /* doors that must be looked at */
     _Atomic int waiting; /* threads that want the lock: the porter lets them through */
     bool stop;
     pthread_t thread;
@@ -99,6 +100,11 @@ void brio_porter_ring(struct brio_page_slot *bell)
         syscall(SYS_futex, &bell->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
+bool brio_porter_looks(void)
+{
+    return atomic_load_explicit(&porter.npolled, memory_order_relaxed) > 0;
+}
+
 void brio_porter_hurry(void)
 {
     if (atomic_exchange(&porter.napping, false))
@@ -140,6 +146,7 @@ BRIO_ERR brio_porter_join(struct brio_porter_door *door, struct brio_page_ref *b
         enter();
         door->next = porter.first;
         porter.first = door;
+        porter.npolled += door->polled;
         *bell = porter.ref;
         pthread_mutex_unlock(&porter.lock);
         brio_porter_ring(porter.bell);
@@ -156,6 +163,7 @@ void brio_porter_leave(struct brio_porter_door *door)
     while (*at != door)
         at = &(*at)->next;
     *at = door->next;
+    porter.npolled -= door->polled;
     porter.stop = !porter.first;
     pthread_mutex_unlock(&porter.lock);
     if (porter.stop) {

@@ -25,6 +25,10 @@ void brio_porter_leave(struct brio_porter_door *door);
  * doors look. */
 void brio_porter_ring(struct brio_page_slot *bell);
 
+/* Some door of this process's porter is looked at by calls of MPI: other threads better do not
+ * stay inside of MPI for long. */
+bool brio_porter_looks(void);
+
 /* This process's own porter looks often again: it is about to be asked. */
 void brio_porter_hurry(void);
 

@@ -5,12 +5,14 @@
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
 
 enum {
     IDLE_BEFORE_NAP = 2000,
-    NAP_NS = 50000
+    NAP_NS = 50000,
+    LOOP_NS = 500 /* a waiting loop is back sooner than this */
 };
 
 typedef unsigned progress_fn(void *worker);
@@ -26,11 +28,45 @@ static progress_fn *find_progress(void)
     return (progress_fn *)found;
 }
 
+static long long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* Whether more than one thread of this process has come here. */
+static bool are_several(void)
+{
+    static _Thread_local char me;
+    static _Atomic(char *) first;
+    static atomic_bool several;
+    char *nobody = NULL;
+    if (!atomic_compare_exchange_strong(&first, &nobody, &me) && nobody != &me)
+        atomic_store_explicit(&several, true, memory_order_relaxed);
+    return atomic_load_explicit(&several, memory_order_relaxed);
+}
+
+/* This is called with MPICH's lock held, for which the process's other threads may wait. So a
+ * thread among several that only looks from time to time is left alone: it makes room by
+ * itself. */
+static void rest(void)
+{
+    static _Thread_local unsigned idle;
+    static _Thread_local long long left;
+
+    if (are_several() && now() - left > LOOP_NS)
+        idle = 0;
+    else if (++idle < IDLE_BEFORE_NAP)
+        sched_yield();
+    else
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    left = now();
+}
+
 __attribute__((visibility("default"))) unsigned ucp_worker_progress(void *worker)
 {
     static _Atomic(progress_fn *) progress;
-    static _Thread_local unsigned idle;
-
     progress_fn *next = atomic_load_explicit(&progress, memory_order_acquire);
     if (!next) {
         next = find_progress();
@@ -39,12 +75,7 @@ __attribute__((visibility("default"))) unsigned ucp_worker_progress(void *worker
         atomic_store_explicit(&progress, next, memory_order_release);
     }
     unsigned done = next(worker);
-    if (done) {
-        idle = 0;
-    } else if (++idle < IDLE_BEFORE_NAP) {
-        sched_yield();
-    } else {
-        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-    }
+    if (!done)
+        rest();
     return done;
 }
