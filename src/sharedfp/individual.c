@@ -33,6 +33,7 @@ struct logs {
     struct brio_log log;
     struct brio_log_walk walk; /* between order and settled */
     brio_off end;              /* of what is being moved */
+    int64_t *counts;           /* rank 0: room for a number of each rank */
     int64_t spilled;           /* the most of any rank, when the order was made */
 };
 
@@ -73,6 +74,7 @@ static void free_logs(struct logs *l)
     brio_log_walk_close(&l->walk);
     brio_log_free(&l->log);
     pthread_mutex_destroy(&l->lock);
+    free(l->counts);
     free(l);
 }
 
@@ -100,6 +102,8 @@ static BRIO_ERR make(const struct brio_sharedfp_env *env, const struct conf *con
     l->log.head.rank = (uint32_t)team->rank;
     l->log.head.start = env->start;
     err = name_file(env->path, tag, "meta", team->rank, &l->log.meta_name);
+    if (!err && team->rank == 0)
+        err = brio_calloc((size_t)team->nranks, sizeof *l->counts, (void **)&l->counts);
     if (!err)
         err = name_file(env->path, tag, "data", team->rank, &l->log.data_name);
     if (err)
@@ -155,81 +159,106 @@ static BRIO_ERR append(void *self, const struct brio_map *mem, const void *buf, 
     return err;
 }
 
-/* Collective. Everybody's stamps, one rank's behind the other's; *lists is to be freed, with
- * the stamps, which are in the same block. */
-static BRIO_ERR gather(struct logs *l, const int64_t *all, struct brio_order_list **lists)
+/* Where rank 0 lays everybody's stamps, one rank's behind the other's, and puts them in order:
+ * with all ranks at it, each would get all stamps and do the same work. */
+struct desk {
+    struct brio_order_list *lists;
+    struct brio_stamp *stamps;
+    brio_off *places;
+    int *count, *before; /* records of each rank, and of those before it */
+};
+
+static void free_desk(struct desk *d)
 {
-    const int nranks = l->team.nranks;
-    struct brio_order_list *out = NULL;
-    int *count = NULL, *at = NULL;
+    free(d->lists);
+    free(d->stamps);
+    free(d->places);
+    free(d->count);
+}
+
+/* Rank 0, when it knows how many records each rank has. */
+static BRIO_ERR lay_desk(const struct logs *l, struct desk *d)
+{
+    const size_t nranks = (size_t)l->team.nranks;
     int64_t total = 0;
-    for (int r = 0; r < nranks; r++)
-        total += all[3 * r];
-    enum brio_err err = BRIO_OK;
+    for (size_t r = 0; r < nranks; r++)
+        total += l->counts[r];
     if (total > INT32_MAX / 2)
-        err = brio_fail(BRIO_ENOMEM, "%lld records to be ordered", (long long)total);
-    size_t size = (size_t)nranks * sizeof *out + (size_t)total * sizeof(struct brio_stamp);
+        return brio_fail(BRIO_ENOMEM, "%lld records to be ordered", (long long)total);
+    enum brio_err err = brio_calloc(nranks, sizeof *d->lists, (void **)&d->lists);
     if (!err)
-        err = brio_calloc(1, size, (void **)&out);
+        err = brio_calloc((size_t)total, sizeof *d->stamps, (void **)&d->stamps);
     if (!err)
-        err = brio_calloc(2 * (size_t)nranks, sizeof *count, (void **)&count);
-    err = brio_agree(&l->team, err);
-    if (err) {
-        free(out);
-        free(count);
+        err = brio_calloc((size_t)total, sizeof *d->places, (void **)&d->places);
+    if (!err)
+        err = brio_calloc(2 * nranks, sizeof *d->count, (void **)&d->count);
+    if (err)
         return err;
+    d->before = d->count + nranks;
+    for (size_t r = 0, from = 0; r < nranks; r++) {
+        const size_t n = (size_t)l->counts[r];
+        d->lists[r] = (struct brio_order_list){d->stamps + from, n, d->places + from};
+        d->count[r] = (int)n;
+        d->before[r] = (int)from;
+        from += n;
     }
-    struct brio_stamp *stamps = (struct brio_stamp *)(void *)(out + nranks);
-    at = count + nranks;
-    for (int r = 0, from = 0; r < nranks; r++) {
-        out[r] = (struct brio_order_list){.stamps = stamps + from, .n = (size_t)all[3 * r]};
-        count[r] = 2 * (int)all[3 * r];
-        at[r] = 2 * from;
-        from += (int)all[3 * r];
-    }
-    if (PMPI_Allgatherv(l->walk.stamps, count[l->team.rank], MPI_INT64_T, stamps, count, at,
-                        MPI_INT64_T, l->team.comm) != MPI_SUCCESS)
+    return BRIO_OK;
+}
+
+/* Collective. Stamps go to rank 0, places come back. */
+static BRIO_ERR exchange(struct logs *l, struct desk *d)
+{
+    const MPI_Comm comm = l->team.comm;
+    const int n = (int)l->walk.n;
+    enum brio_err err = BRIO_OK;
+    MPI_Datatype stamp;
+    PMPI_Type_contiguous(2, MPI_INT64_T, &stamp);
+    PMPI_Type_commit(&stamp);
+    if (PMPI_Gatherv(l->walk.stamps, n, stamp, d->stamps, d->count, d->before, stamp, 0,
+                     comm) != MPI_SUCCESS)
         err = brio_fail(BRIO_EINTERN, "the times of the records could not be gathered");
-    free(count);
-    *lists = out;
+    PMPI_Type_free(&stamp);
+    if (!err && l->team.rank == 0)
+        err = brio_order((size_t)l->team.nranks, d->lists, l->log.head.start, &l->end);
+    if (PMPI_Scatterv(d->places, d->count, d->before, MPI_INT64_T, l->walk.place, n,
+                      MPI_INT64_T, 0, comm) != MPI_SUCCESS &&
+        !err)
+        err = brio_fail(BRIO_EINTERN, "the places of the records could not be sent");
     return err;
 }
 
-/* Collective. Own places from everybody's stamps. */
-static BRIO_ERR place(struct logs *l, const int64_t *all)
+/* Collective. Own places, and on rank 0 where they end. */
+static BRIO_ERR place(struct logs *l)
 {
-    struct brio_order_list *lists = NULL;
-    enum brio_err err = gather(l, all, &lists);
-    if (!err) {
-        lists[l->team.rank].at = l->walk.place;
-        err = brio_order((size_t)l->team.nranks, lists, l->log.head.start, &l->end);
-    }
-    free(lists);
+    struct desk desk = {.lists = NULL};
+    int64_t n = (int64_t)l->walk.n;
+    enum brio_err err = BRIO_OK;
+    PMPI_Gather(&n, 1, MPI_INT64_T, l->counts, 1, MPI_INT64_T, 0, l->team.comm);
+    if (l->team.rank == 0)
+        err = lay_desk(l, &desk);
+    err = brio_agree(&l->team, err);
+    if (!err)
+        err = exchange(l, &desk);
+    free_desk(&desk);
     return err;
 }
 
-/* Collective. How many records each rank has, what its clock shows, whether it has spilled;
- * *all is to be freed. */
-static BRIO_ERR compare(struct logs *l, enum brio_err mine, int64_t **all)
+/* Collective. Whether there is anything to order; clocks go on from the latest record, for
+ * those of an epoch are behind all before it anyway. */
+static BRIO_ERR compare(struct logs *l, enum brio_err mine, bool *any)
 {
-    int64_t *words = NULL;
-    if (!mine)
-        mine = brio_calloc(3 * (size_t)l->team.nranks, sizeof *words, (void **)&words);
-    enum brio_err err = brio_agree(&l->team, mine);
-    if (err) {
-        free(words);
-        return err;
-    }
-    int64_t word[3] = {(int64_t)l->walk.n, l->log.clock, NO_FILES};
+    struct brio_verdict v;
+    brio_verdict_init(&v, mine);
+    v.most = l->walk.n > 0 ? l->log.clock : 0;
+    v.also = NO_FILES;
     if (l->log.meta_fd >= 0 || l->log.data_fd >= 0)
-        word[2] = l->log.spilled > 0 ? RECORDS : FILES;
-    PMPI_Allgather(word, 3, MPI_INT64_T, words, 3, MPI_INT64_T, l->team.comm);
-    l->spilled = NO_FILES;
-    for (int r = 0; r < l->team.nranks; r++) {
-        l->log.clock = brio_max(l->log.clock, words[3 * r + 1]);
-        l->spilled = brio_max(l->spilled, words[3 * r + 2]);
-    }
-    *all = words;
+        v.also = l->log.spilled > 0 ? RECORDS : FILES;
+    enum brio_err err = brio_verdict_settle(&v, &l->team);
+    if (err)
+        return err;
+    l->log.clock = brio_max(l->log.clock, v.most);
+    l->spilled = v.also;
+    *any = v.most > 0;
     return BRIO_OK;
 }
 
@@ -244,27 +273,24 @@ static void announce(struct logs *l)
 static BRIO_ERR order_locked(struct logs *l, brio_off *nparts)
 {
     struct brio_verdict v;
-    int64_t *all = NULL, total = 0;
+    bool any = false;
     brio_log_walk_close(&l->walk);
-    enum brio_err err = compare(l, brio_log_walk(&l->log, &l->walk), &all);
-    if (err)
-        return err;
-    for (int r = 0; r < l->team.nranks; r++)
-        total += all[3 * r];
-    if (total > 0)
-        err = place(l, all);
-    free(all);
+    enum brio_err err = compare(l, brio_log_walk(&l->log, &l->walk), &any);
     *nparts = 0;
-    if (total == 0)
-        return BRIO_OK;
+    if (err || !any)
+        return err;
+    err = place(l);
     if (!err && l->spilled == RECORDS)
         announce(l);
     brio_verdict_init(&v, err);
     v.most = err ? 0 : brio_log_parts(&l->log, &l->walk);
+    v.also = l->team.rank == 0 ? l->end : 0;
     err = brio_verdict_settle(&v, &l->team);
-    if (!err)
-        *nparts = v.most;
-    return err;
+    if (err)
+        return err;
+    *nparts = v.most;
+    l->end = v.also;
+    return BRIO_OK;
 }
 
 static BRIO_ERR order(void *self, brio_off *nparts)
