@@ -77,7 +77,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "sleep") == 0) {
         if (rank == 0)
             fclose(fopen("asleep", "w"));
-        sleep(60);
+        sleep(300);
     }
     if (strcmp(argv[1], "merge") == 0) { /* at the first write behind record n of the file */
         const rlim_t end = 20 + 2 * sizeof rec * (rlim_t)atoi(argv[3]);
@@ -155,7 +155,7 @@ expect untouched 0 '' cmp head before
 rm -f .head*
 
 # A job that runs.
-BRIO_TEST_LIMIT=40 "$BRIO_RUN" "$mpi" "$ranks" "$PWD/job" sleep "$PWD/busy" >said.job 2>&1 &
+BRIO_TEST_LIMIT=300 "$BRIO_RUN" "$mpi" "$ranks" "$PWD/job" sleep "$PWD/busy" >said.job 2>&1 &
 job=$!
 for _ in $(seq 200); do [ -e asleep ] && break; sleep 0.1; done
 expect running 1 'still runs' "$brio" merge busy
