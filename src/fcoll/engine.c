@@ -154,6 +154,7 @@ BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_en
         brio_engine_close(e);
         return err;
     }
+    e->rounds.io = &e->io;
     e->rounds.team = env->team;
     e->rounds.lane = env->lane;
     e->rounds.crew = e->env.crew;
@@ -255,7 +256,6 @@ static void equip_again(struct engine *e)
 {
     e->rounds.plan = e->found->plan;
     e->rounds.buffer = e->found->buffer;
-    e->rounds.io = &e->io;
 }
 
 /* In a write that waits, data goes to the owners' buffers before the ranks agree on the plan,
@@ -338,7 +338,6 @@ static void go_direct(struct engine *e, enum brio_wait how)
 
 static void run(struct engine *e)
 {
-    e->rounds.io = &e->io;
     e->rounds.shift = e->shift;
     brio_phase(e->env.stats, BRIO_PHASE_EXCHANGE);
     brio_count(e->env.stats, BRIO_N_OWNERS, e->rounds.plan->nowners);
