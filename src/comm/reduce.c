@@ -7,11 +7,14 @@
 
 /* A rank that waits inside of MPI keeps MPICH's one lock nearly all the time, and its porter
  * from it: others that ask it something were served six times as slowly. */
-static void wait_aside(struct brio_reduce *r)
+static void finish(struct brio_reduce *r)
 {
     int round = 0;
-    while (!brio_real_test(&r->req))
-        brio_courier_rest(&round);
+    if (brio_porter_looks())
+        while (!brio_real_test(&r->req))
+            brio_courier_rest(&round);
+    else
+        brio_real_wait(&r->req);
 }
 
 void brio_reduce_start(struct brio_reduce *r, const struct brio_team *team, enum brio_wait how)
@@ -21,11 +24,11 @@ void brio_reduce_start(struct brio_reduce *r, const struct brio_team *team, enum
     r->failed = false;
     if (team->meet)
         brio_meet_enter(team, r->in, r->n, &r->epoch);
-    else if (how == BRIO_BLOCK && !brio_porter_looks())
-        r->failed = PMPI_Allreduce(r->in, r->out, r->n, MPI_INT64_T, MPI_MAX, team->comm);
-    else
+    else /* MPI_Allreduce would not match that of a rank that must not wait inside of MPI */
         r->failed =
             PMPI_Iallreduce(r->in, r->out, r->n, MPI_INT64_T, MPI_MAX, team->comm, &r->req);
+    if (how == BRIO_BLOCK && r->req != MPI_REQUEST_NULL)
+        finish(r);
 }
 
 bool brio_reduce_done(struct brio_reduce *r, enum brio_wait how)
@@ -36,6 +39,6 @@ bool brio_reduce_done(struct brio_reduce *r, enum brio_wait how)
         return true;
     if (how == BRIO_POLL)
         return brio_real_test(&r->req);
-    wait_aside(r);
+    finish(r);
     return true;
 }

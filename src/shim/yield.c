@@ -12,7 +12,7 @@
 enum {
     IDLE_BEFORE_NAP = 2000,
     NAP_NS = 50000,
-    LOOP_NS = 500 /* a waiting loop is back sooner than this */
+    LOOP_NS = 5000 /* a waiting loop is back sooner than this */
 };
 
 typedef unsigned progress_fn(void *worker);
@@ -50,12 +50,12 @@ static bool are_several(void)
 /* This is called with MPICH's lock held, for which the process's other threads may wait. So a
  * thread among several that only looks from time to time is left alone: it makes room by
  * itself. */
-static void rest(void)
+static void rest(bool done)
 {
     static _Thread_local unsigned idle;
     static _Thread_local long long left;
 
-    if (are_several() && now() - left > LOOP_NS)
+    if (done || (are_several() && now() - left > LOOP_NS))
         idle = 0;
     else if (++idle < IDLE_BEFORE_NAP)
         sched_yield();
@@ -75,7 +75,6 @@ __attribute__((visibility("default"))) unsigned ucp_worker_progress(void *worker
         atomic_store_explicit(&progress, next, memory_order_release);
     }
     unsigned done = next(worker);
-    if (!done)
-        rest();
+    rest(done > 0);
     return done;
 }
