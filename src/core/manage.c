@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "comm/verdict.h"
 #include "core/core.h"
 #include "core/file.h"
@@ -145,40 +144,35 @@ static BRIO_ERR try_locks_between_nodes(struct brio_file *f)
     err = brio_agree(&f->team, err);
     if (!err)
         brio_habit_learn(f->store.fd, BRIO_HABIT_LOCKS, true);
-    if (f->team.rank != 0)
-        return err;
-    enum brio_err undone = fs->lock(f->fs, BRIO_LOCK_NONE, 0, 1);
+    enum brio_err undone = BRIO_OK;
+    if (f->team.rank == 0)
+        undone = fs->lock(f->fs, BRIO_LOCK_NONE, 0, 1);
+    undone = brio_follow(&f->team, undone);
     return err ? err : undone;
-}
-
-/* fcoll depends on the mode: in atomic mode an access is one access of one rank. */
-static BRIO_ERR choose_fcoll(struct brio_file *f, bool atomic)
-{
-    f->facts.atomic = atomic;
-    return brio_modules_view(f);
 }
 
 BRIO_ERR brio_file_set_atomicity(struct brio_file *f, bool atomic)
 {
     struct brio_verdict v;
     struct brio_guard *guard = NULL;
+    struct brio_former former = {.stays = true};
     bool before = f->facts.atomic;
     enum brio_err err = settle(f);
     bool cached = brio_file_cache(f)->atomic(&f->plain, atomic);
     if (!err && atomic && !before && !cached)
         err = open_guard(f, &guard);
-    if (!err)
-        err = choose_fcoll(f, atomic);
+    f->facts.atomic = atomic;
+    if (!err) /* in atomic mode an access is one access of one rank */
+        err = brio_modules_view(f, &former);
     brio_verdict_init(&v, err);
     brio_verdict_same(&v, "the atomicity", atomic);
     err = brio_verdict_settle(&v, &f->team);
     if (!err && guard && needs_trial(f))
         err = try_locks_between_nodes(f);
+    brio_modules_viewed(f, &former, !err);
     if (err) {
         brio_guard_close(guard);
         brio_file_cache(f)->atomic(&f->plain, before);
-        if (f->facts.atomic != before && choose_fcoll(f, before) != BRIO_OK)
-            brio_log(BRIO_WARN, "%s: collective accesses stay as chosen", f->path);
         f->facts.atomic = before;
         return err;
     }

@@ -270,27 +270,43 @@ static BRIO_ERR open_fcoll(struct brio_file *f, void **self)
     return brio_file_fcoll(f)->open(brio_file_fcoll(f), &env, f->chosen[BRIO_FCOLL].conf, self);
 }
 
-BRIO_ERR brio_modules_view(struct brio_file *f)
+BRIO_ERR brio_modules_view(struct brio_file *f, struct brio_former *former)
 {
-    struct brio_chosen old = f->chosen[BRIO_FCOLL];
     void *self = f->fcoll;
+    *former = (struct brio_former){.chosen = f->chosen[BRIO_FCOLL],
+                                   .fcoll = f->fcoll,
+                                   .atomic = f->fcoll_atomic,
+                                   .stays = true};
     f->chosen[BRIO_FCOLL] = (struct brio_chosen){.module = NULL};
     enum brio_err err = brio_module_select(f, BRIO_FCOLL);
     bool stays = !err && self && f->fcoll_atomic == f->facts.atomic &&
-                 same_choice(&old, &f->chosen[BRIO_FCOLL]);
+                 same_choice(&former->chosen, &f->chosen[BRIO_FCOLL]);
     if (!err && !stays)
         err = open_fcoll(f, &self);
-    if (err) { /* the file stays as usable as it was */
+    if (err) {
         brio_chosen_free(&f->chosen[BRIO_FCOLL]);
-        f->chosen[BRIO_FCOLL] = old;
+        f->chosen[BRIO_FCOLL] = former->chosen;
+        former->chosen = (struct brio_chosen){.module = NULL};
         return err;
     }
-    if (f->fcoll && !stays)
-        ((const struct brio_fcoll *)old.module)->close(f->fcoll);
-    brio_chosen_free(&old);
+    former->stays = stays;
     f->fcoll = self;
     f->fcoll_atomic = f->facts.atomic;
     return BRIO_OK;
+}
+
+void brio_modules_viewed(struct brio_file *f, struct brio_former *former, bool agreed)
+{
+    if (!agreed && !former->stays) {
+        struct brio_former failed = {.chosen = f->chosen[BRIO_FCOLL], .fcoll = f->fcoll};
+        f->chosen[BRIO_FCOLL] = former->chosen;
+        f->fcoll = former->fcoll;
+        f->fcoll_atomic = former->atomic;
+        *former = failed;
+    }
+    if (former->fcoll && !former->stays)
+        ((const struct brio_fcoll *)former->chosen.module)->close(former->fcoll);
+    brio_chosen_free(&former->chosen);
 }
 
 enum brio_err brio_modules_close(struct brio_file *f)

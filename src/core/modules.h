@@ -21,10 +21,22 @@ void brio_modules_join(struct brio_file *f);
 /* Closes whatever is open; safe on a file that was never opened. */
 enum brio_err brio_modules_close(struct brio_file *f);
 
+/* The fcoll that a file had before, until all agree on the new one. */
+struct brio_former {
+    struct brio_chosen chosen;
+    void *fcoll;
+    bool atomic;
+    bool stays; /* it is still in use, or nothing has come of the change */
+};
+
 /* Collective with every change of the view: fcoll is chosen anew. Where the choice and its
  * settings are the same it stays open, with all plans it has made, unless the atomicity is
- * another. What fails here is not yet agreed on. */
-BRIO_ERR brio_modules_view(struct brio_file *f);
+ * another. What fails here is not yet agreed on, and changes nothing; brio_modules_viewed must
+ * follow, whatever is returned. */
+BRIO_ERR brio_modules_view(struct brio_file *f, struct brio_former *former);
+
+/* The new fcoll stays and the former one goes, or, if some rank failed, the other way round. */
+void brio_modules_viewed(struct brio_file *f, struct brio_former *former, bool agreed);
 
 /* Equal on all ranks if they have made the same choices, with the same settings where
  * these must be the same. */

@@ -258,6 +258,7 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
     struct brio_file *f = NULL;
     MPI_Comm own;
     struct found found = {.size = 0};
+    struct brio_former former = {.stays = true};
     enum brio_err err = duplicate(comm, &own);
     if (err)
         return err;
@@ -286,7 +287,7 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
     if (!err) {
         err = brio_view_default(&f->view);
         if (!err)
-            err = brio_modules_view(f);
+            err = brio_modules_view(f, &former);
         if (!err)
             brio_shared_view(f);
         if (!err)
@@ -295,6 +296,7 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
         brio_verdict_init(&v, err);
         brio_verdict_same(&v, "a hint that must be the same", brio_modules_hash(f));
         err = brio_verdict_settle(&v, &f->team);
+        brio_modules_viewed(f, &former, true); /* there was none before */
         if (!err)
             brio_explain_opened(f, &found.layout);
     }

@@ -167,6 +167,7 @@ BRIO_ERR brio_file_set_view(struct brio_file *f, MPI_Offset disp, MPI_Datatype e
     struct brio_verdict v;
     struct brio_view view;
     struct brio_tally tally;
+    struct brio_former former = {.stays = true};
     brio_tally_begin(f, &tally);
     brio_op_drain(f);
     if (f->amode & MPI_MODE_SEQUENTIAL)
@@ -176,10 +177,13 @@ BRIO_ERR brio_file_set_view(struct brio_file *f, MPI_Offset disp, MPI_Datatype e
     enum brio_err settled = brio_shared_settle(f); /* with the view that is still in force */
     if (!err)
         err = settled;
+    /* Also on a rank that fails: the next view must not find other settings there. */
+    enum brio_err added =
+        brio_settings_add_info(f->settings, info, "the info of MPI_File_set_view");
     if (!err)
-        err = brio_settings_add_info(f->settings, info, "the info of MPI_File_set_view");
+        err = added;
     if (!err)
-        err = brio_modules_view(f);
+        err = brio_modules_view(f, &former);
     brio_verdict_init(&v, err);
     v.most = f->shared_used;
     brio_verdict_same(&v, "the size of the etype", made ? view.etype_size : 0);
@@ -188,6 +192,7 @@ BRIO_ERR brio_file_set_view(struct brio_file *f, MPI_Offset disp, MPI_Datatype e
     err = brio_verdict_settle(&v, &f->team);
     if (!err)
         err = reset_shared(f, v.most);
+    brio_modules_viewed(f, &former, !err);
     if (err) {
         if (made)
             brio_view_free(&view);

@@ -234,6 +234,38 @@ static void one_rank_differs(void)
     each_module(differing);
 }
 
+/* A view that one rank cannot set is set on none, and neither are its hints for owners: they
+ * all go on with the view, the module and the buffers that they had. */
+static void refusing(const struct coll_setup *setup)
+{
+    static const char *const modules[] = {"iec", "two_phase", "static", "individual"};
+    static unsigned char buf[BYTES], back[BYTES];
+    MPI_File fh = coll_open(setup);
+    deal_view(fh, test_rank, test_nranks);
+    for (int g = 0; g < 4; g++) {
+        MPI_Info info;
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "fcoll", modules[g]);
+        MPI_Info_set(info, "cb_buffer_size", g % 2 ? "100" : "1000000");
+        int err = MPI_File_set_view(fh, g % test_nranks == test_rank ? -1 : 0, MPI_BYTE,
+                                    MPI_BYTE, "native", info);
+        CHECK(err != MPI_SUCCESS, "round %d: one rank failed, not this one", g);
+        MPI_Info_free(&info);
+        coll_check_module(fh, setup);
+        fill(buf, test_rank, g);
+        OK(MPI_File_write_at_all(fh, 0, buf, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        OK(MPI_File_read_at_all(fh, 0, back, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        CHECK(same(back, test_rank, g), "round %d", g);
+    }
+    deal_view(fh, test_rank, test_nranks);
+    OK(MPI_File_close(&fh));
+}
+
+static void one_rank_refuses_the_view(void)
+{
+    each_module(refusing);
+}
+
 /* Rank 0 completes a nonblocking access before it comes to a blocking one on another file,
  * in which all others wait meanwhile: they must help it along from there. */
 static void elsewhere(const struct coll_setup *setup)
@@ -360,6 +392,7 @@ int main(int argc, char **argv)
                                              TEST(views_in_turn),
                                              TEST(late_ranks),
                                              TEST(one_rank_differs),
+                                             TEST(one_rank_refuses_the_view),
                                              TEST(waiting_in_another_file),
                                              TEST(halves_of_the_ranks),
                                              TEST(large_boxes_between_nodes),
