@@ -62,7 +62,7 @@ void brio_bell_wait(const struct brio_team *team, struct brio_bell *bell, uint32
                     int *round)
 {
     enum {
-        YIELDS = 8,         /* where ranks share cores: the others come on by these */
+        YIELDS = 20,        /* where ranks share cores: the others come on by these */
         LOOKS = 64,         /* where they do not: still cheaper than being woken */
         FIRST_NAP = 200000, /* nanoseconds */
         LONGEST = 2000000

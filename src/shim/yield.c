@@ -47,20 +47,20 @@ static bool are_several(void)
     return atomic_load_explicit(&several, memory_order_relaxed);
 }
 
-/* This is called with MPICH's lock held, for which the process's other threads may wait. So a
- * thread among several that only looks from time to time is left alone: it makes room by
- * itself. */
+/* Who is back soon waits in a loop, and naps in the end. Who only looks from time to time does
+ * not; and as this is called with MPICH's lock held, for which the process's other threads may
+ * wait, one among several is then left alone: it makes room by itself. */
 static void rest(bool done)
 {
     static _Thread_local unsigned idle;
     static _Thread_local long long left;
 
-    if (done || (are_several() && now() - left > LOOP_NS))
-        idle = 0;
-    else if (++idle < IDLE_BEFORE_NAP)
-        sched_yield();
-    else
+    bool waits = now() - left <= LOOP_NS;
+    idle = done || !waits ? 0 : idle + 1;
+    if (idle >= IDLE_BEFORE_NAP)
         nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    else if (!done && (waits || !are_several()))
+        sched_yield();
     left = now();
 }
 
