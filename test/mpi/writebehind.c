@@ -5,6 +5,7 @@
  *
  * All ranks draw all ranks' parts from one seed. BRIO_SEED=s BRIO_CASES=n: n mixes from s on.
  */
+#include "brio/brio.h"
 #include "calls.h"
 #include "check_mpi.h"
 #include "idle.h"
@@ -424,6 +425,30 @@ static void leaves_gaps_alone(void)
     free(after);
 }
 
+/* Small blocks of all ranks in turn leave in whole pages, each in one call. */
+static void whole_pages(void)
+{
+    enum {
+        PAGES = 40,
+        BLOCK = 512
+    };
+    char buf[BLOCK] = {0};
+    for (int nodes = 1; nodes <= NODES; nodes++) {
+        long long mine = -1, all = 0;
+        int rc;
+        MPI_File fh = open_with(nodes, MPI_MODE_WRONLY, &rc);
+        REQUIRE(rc == MPI_SUCCESS, "open: %d", rc);
+        for (int at = test_rank * BLOCK; at < PAGES * 16384; at += test_nranks * BLOCK)
+            MPI_File_write_at(fh, at, buf, BLOCK, MPI_BYTE, MPI_STATUS_IGNORE);
+        MPI_File_sync(fh);
+        rc = brio_counter(fh, "write.calls", &mine);
+        MPI_Allreduce(&mine, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+        CHECK(rc == MPI_SUCCESS && all > 0 && all <= PAGES, "%d pages in %lld calls", PAGES,
+              all);
+        MPI_File_close(&fh);
+    }
+}
+
 /* What is kept back is said. */
 static void says_what_it_does(void)
 {
@@ -540,6 +565,7 @@ static const struct test_case cases[] = {TEST(mixes),
                                          TEST(only_to_write),
                                          TEST(shared_pointers),
                                          TEST(leaves_gaps_alone),
+                                         TEST(whole_pages),
                                          TEST(says_what_it_does),
                                          TEST(busy_owner),
                                          TEST(idle_costs_nothing),
