@@ -282,6 +282,7 @@ static struct brio_result keep_back(struct behind *b, const struct brio_io *io)
 {
     struct put u = {.b = b, .page = -1};
     char text[BRIO_ERR_TEXT];
+    brio_pages_help(b->pages);
     enum brio_err err = is_flat(io) ? put_flat(&u, io) : put_pieces(&u, io);
     if (err)
         brio_err_save(text);
@@ -349,18 +350,35 @@ static void reap(void *self, struct brio_ticket *ticket, enum brio_wait how)
     brio_task_reap(ticket, how);
 }
 
-/* Collective. All keep back from now on if one says that it pays. */
+/* An agreement of all ranks, and what came of it. */
+struct meeting {
+    struct brio_verdict verdict;
+    enum brio_err err;
+};
+
+static bool is_over(void *self)
+{
+    struct meeting *m = self;
+    return brio_verdict_done(&m->verdict, BRIO_POLL, &m->err);
+}
+
+/* Collective. All keep back from now on if one says that it pays. Whoever waits for the others
+ * in memory that all share has time to write their pages. */
 static BRIO_ERR meet(struct behind *b, enum brio_err mine)
 {
-    struct brio_verdict v;
-    brio_verdict_init(&v, mine);
+    struct meeting m;
+    brio_verdict_init(&m.verdict, mine);
     pthread_mutex_lock(&b->lock);
-    v.most = b->pays;
+    m.verdict.most = b->pays;
     pthread_mutex_unlock(&b->lock);
-    enum brio_err err = brio_verdict_settle(&v, b->team);
-    if (v.most > 0)
+    brio_verdict_start(&m.verdict, b->team, BRIO_BLOCK);
+    if (b->sender)
+        (void)brio_verdict_done(&m.verdict, BRIO_BLOCK, &m.err);
+    else
+        brio_pages_attend(b->pages, is_over, &m);
+    if (m.verdict.most > 0)
         atomic_store(b->keeps, 1);
-    return err;
+    return m.err;
 }
 
 /* Collective. When all ranks have come, nothing is on its way to a page any more. */

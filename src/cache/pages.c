@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "cache/dirty.h"
 #include "comm/verdict.h"
@@ -17,7 +18,8 @@ enum {
     PLACES = 8,      /* of a shelf */
     MIN_RUNS = 64,   /* dirty runs of a page, at least; */
     RUN_BYTES = 256, /* and one for so many of its bytes */
-    SMALL = 2000     /* bytes of a put that costs less than the way to its memory */
+    SMALL = 2000,    /* bytes of a put that costs less than the way to its memory */
+    MAX_WAITING = 4  /* full pages that are passed on and not yet written */
 };
 
 enum state {
@@ -45,10 +47,14 @@ struct head {
     pthread_mutex_t lock; /* of the stack of free slots */
     pthread_cond_t changed;
     uint32_t nfree;
-    uint32_t changes;       /* pages that have been written, or could not be */
-    _Atomic uint32_t begun; /* pages */
-    _Atomic uint32_t word;  /* the caller's */
-    _Atomic uint32_t hand;  /* the shelf where the search for something old goes on */
+    uint32_t changes;              /* pages that have been written, or could not be */
+    _Atomic uint32_t begun;        /* pages */
+    _Atomic uint32_t word;         /* the caller's */
+    _Atomic uint32_t hand;         /* the shelf where the search for something old goes on */
+    brio_off waiting[MAX_WAITING]; /* full pages, for ranks that have time; */
+    _Alignas(64) _Atomic uint32_t nwaiting; /* so many. Changed with the lock */
+    _Atomic uint32_t nidle;                 /* ranks that wait for the others */
+    struct brio_bell passed;                /* a page has been, or a rank has come */
 };
 
 struct brio_pages {
@@ -58,8 +64,10 @@ struct brio_pages {
     uint32_t page;         /* bytes */
     uint32_t nslots, nshelves, max_runs;
     uint32_t flushes;
+    bool shares; /* ranks write for each other: each of several has a core */
     struct brio_region region;
-    struct head *head; /* the parts of the region */
+    struct head *head;       /* the parts of the region */
+    _Atomic uint32_t *wrote; /* by rank: pages */
     struct brio_shelf *shelves;
     uint32_t *free_slots;
     char *runs, *data;
@@ -167,10 +175,12 @@ static BRIO_ERR write_page(struct brio_pages *p, struct brio_shelf *shelf,
     pthread_mutex_unlock(&shelf->lock);
     enum brio_err err = write_runs(p, sheet);
     pthread_mutex_lock(&shelf->lock);
-    if (err)
+    if (err) {
         sheet->state = HELD;
-    else
+    } else {
         vacate(p, sheet);
+        atomic_fetch_add_explicit(&p->wrote[p->crew->team.rank], 1, memory_order_relaxed);
+    }
     pthread_cond_broadcast(&shelf->left);
     tell_change(p);
     return err;
@@ -289,10 +299,98 @@ void brio_pages_ready(struct brio_pages *p, const struct brio_hold *hold, uint32
         brio_region_touch(&p->region, (size_t)(hold->data + lo - p->region.mem), n);
 }
 
+/* ---- Pages that are passed on ---------------------------------------------------------- */
+
+/* Where the parts of two ranks meet in a page, it is the slower one that fills it, and becomes
+ * slower by writing it: in the end it would write all, while the other waits for it. */
+static bool has_written(const struct brio_pages *p, bool more)
+{
+    uint32_t mine = atomic_load_explicit(&p->wrote[p->crew->team.rank], memory_order_relaxed);
+    for (int r = 0; r < p->crew->team.nranks; r++) {
+        uint32_t other = atomic_load_explicit(&p->wrote[r], memory_order_relaxed);
+        if (more ? mine > other + 1 : mine < other)
+            return true;
+    }
+    return false;
+}
+
+/* With the lock of the page's shelf held: leaves a full page to a rank with less to do. */
+static bool pass_on(struct brio_pages *p, brio_off page)
+{
+    struct head *head = p->head;
+    if (!p->shares || (atomic_load(&head->nidle) == 0 && !has_written(p, true)))
+        return false;
+    pthread_mutex_lock(&head->lock);
+    bool passed = head->nwaiting < MAX_WAITING;
+    if (passed)
+        head->waiting[head->nwaiting++] = page;
+    pthread_mutex_unlock(&head->lock);
+    if (passed)
+        brio_bell_ring(&head->passed);
+    return passed;
+}
+
+/* The page that has waited longest, or -1. */
+static brio_off take_over(struct brio_pages *p)
+{
+    struct head *head = p->head;
+    brio_off page = -1;
+    pthread_mutex_lock(&head->lock);
+    if (head->nwaiting > 0) {
+        page = head->waiting[0];
+        head->nwaiting--;
+        memmove(head->waiting, head->waiting + 1, head->nwaiting * sizeof page);
+    }
+    pthread_mutex_unlock(&head->lock);
+    return page;
+}
+
+/* Somebody else may have written the page meanwhile. If it cannot be written it stays, and the
+ * next flush will tell. */
+static bool write_waiting(struct brio_pages *p)
+{
+    brio_off page = take_over(p);
+    if (page < 0)
+        return false;
+    struct brio_shelf *shelf = shelf_of(p, page);
+    pthread_mutex_lock(&shelf->lock);
+    struct brio_sheet *sheet = find(shelf, page);
+    if (sheet && sheet->state == HELD && is_full(p, dirty_of(p, sheet)) &&
+        write_page(p, shelf, sheet))
+        brio_log(BRIO_NOTE, "not yet written: %s", brio_err_text());
+    pthread_mutex_unlock(&shelf->lock);
+    return true;
+}
+
+void brio_pages_help(struct brio_pages *p)
+{
+    if (atomic_load_explicit(&p->head->nwaiting, memory_order_relaxed) > 0 &&
+        has_written(p, false))
+        (void)write_waiting(p);
+}
+
+void brio_pages_attend(struct brio_pages *p, bool (*over)(void *self), void *self)
+{
+    struct head *head = p->head;
+    int round = 0;
+    atomic_fetch_add(&head->nidle, 1);
+    brio_bell_ring(&head->passed);
+    for (;;) {
+        uint32_t heard = brio_bell_heard(&head->passed);
+        if (over(self))
+            break;
+        if (write_waiting(p))
+            round = 0;
+        else
+            brio_bell_wait(&p->crew->team, &head->passed, heard, &round);
+    }
+    atomic_fetch_sub(&head->nidle, 1);
+}
+
 BRIO_ERR brio_pages_give(struct brio_pages *p, const struct brio_hold *hold)
 {
     enum brio_err err = BRIO_OK;
-    if (is_full(p, hold->dirty))
+    if (is_full(p, hold->dirty) && !pass_on(p, hold->sheet->page))
         err = write_page(p, hold->shelf, hold->sheet);
     pthread_mutex_unlock(&hold->shelf->lock);
     return err;
@@ -388,6 +486,8 @@ static size_t align(size_t at, size_t to)
 static size_t lay_out(struct brio_pages *p, char *base)
 {
     size_t at = align(sizeof *p->head, 64);
+    size_t wrote = at;
+    at = align(at + (size_t)p->crew->team.nranks * sizeof *p->wrote, 64);
     size_t shelves = at;
     at = align(at + p->nshelves * sizeof *p->shelves, 64);
     size_t slots = at;
@@ -396,6 +496,7 @@ static size_t lay_out(struct brio_pages *p, char *base)
     at = align(at + p->nslots * brio_dirty_room(p->max_runs), 4096);
     if (base) {
         p->head = (struct head *)base;
+        p->wrote = (_Atomic uint32_t *)(base + wrote);
         p->shelves = (struct brio_shelf *)(base + shelves);
         p->free_slots = (uint32_t *)(base + slots);
         p->runs = base + runs;
@@ -457,6 +558,7 @@ static BRIO_ERR new_pages(const struct brio_pages_env *env, struct brio_pages **
     if (err)
         return err;
     p->crew = env->crew;
+    p->shares = env->crew->team.nranks > 1 && env->crew->team.nranks <= brio_cores();
     p->below = env->below;
     p->page = (uint32_t)env->page;
     p->nslots = (uint32_t)brio_min(brio_max(env->bytes / env->page, 2), 1 << 20);

@@ -1,7 +1,8 @@
 /* The global pages that the ranks of one crew hold together, in memory that they share: any
  * of them puts bytes into any page, without a message. Only bytes that were put are ever
- * written. A page that is full is written by the rank that filled it; one that must make
- * room, by the rank that needs the room; what cannot be written stays and is tried again. */
+ * written. A page that is full is written by the rank that filled it, or by one that has
+ * written less or only waits for the others; one that must make room, by the rank that needs
+ * the room. What cannot be written stays and is tried again. */
 #ifndef BRIO_CACHE_PAGES_H
 #define BRIO_CACHE_PAGES_H
 
@@ -41,6 +42,14 @@ void brio_pages_ready(struct brio_pages *p, const struct brio_hold *hold, uint32
 
 /* Fails if the page was full and could not be written; it stays then, nothing is lost. */
 BRIO_ERR brio_pages_give(struct brio_pages *p, const struct brio_hold *hold);
+
+/* While this rank holds nothing: writes a full page that another rank has left to those who
+ * have written less, if this is one of them. */
+void brio_pages_help(struct brio_pages *p);
+
+/* By all ranks of the crew, each when it has nothing to do until all others have come and it is
+ * `over`: writes meanwhile what they fill. */
+void brio_pages_attend(struct brio_pages *p, bool (*over)(void *self), void *self);
 
 /* Bytes [lo, hi) of the page will be overwritten past it: what it holds of them is forgotten,
  * or written now. Fails if it could not be; then nothing is lost. */

@@ -449,6 +449,42 @@ static void whole_pages(void)
     }
 }
 
+/* Where each rank has a core, those who wait in a sync write the pages that rank 0 fills. */
+static void who_waits_writes(void)
+{
+    enum {
+        PAGES = 40,
+        PAGE = 16384
+    };
+    static char buf[PAGE / 4], got[PAGES * PAGE];
+    long long mine = -1, most = 0;
+    int rc;
+    MPI_File fh = open_with(1, MPI_MODE_WRONLY, &rc);
+    REQUIRE(rc == MPI_SUCCESS, "open: %d", rc);
+    for (int i = 0; i < 4 * PAGES && test_rank == 0; i++) {
+        if (i % 40 == 0)
+            usleep(200000);
+        memset(buf, 'a' + i % 26, sizeof buf);
+        rc = MPI_File_write_at(fh, i * PAGE / 4, buf, PAGE / 4, MPI_BYTE, MPI_STATUS_IGNORE);
+        CHECK(rc == MPI_SUCCESS, "write: %d", rc);
+    }
+    MPI_File_sync(fh);
+    rc = brio_counter(fh, "write.calls", &mine);
+    mine = test_rank == 0 ? 0 : mine;
+    MPI_Allreduce(&mine, &most, 1, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+    if (test_nranks > 1 && test_nranks <= sysconf(_SC_NPROCESSORS_ONLN))
+        CHECK(rc == MPI_SUCCESS && most > 0, "rank 0 writes all pages itself");
+    int fd = open(test_file(), O_RDONLY);
+    CHECK(pread(fd, got, sizeof got, 0) == (ssize_t)sizeof got, "pread");
+    close(fd);
+    for (int i = 0; i < PAGES * PAGE; i++)
+        if (got[i] != 'a' + i / (PAGE / 4) % 26) {
+            CHECK(0, "byte %d is %d", i, got[i]);
+            break;
+        }
+    MPI_File_close(&fh);
+}
+
 /* What is kept back is said. */
 static void says_what_it_does(void)
 {
@@ -559,17 +595,11 @@ static void auto_finds_out(void)
     }
 }
 
-static const struct test_case cases[] = {TEST(mixes),
-                                         TEST(auto_mixes),
-                                         TEST(auto_finds_out),
-                                         TEST(only_to_write),
-                                         TEST(shared_pointers),
-                                         TEST(leaves_gaps_alone),
-                                         TEST(whole_pages),
-                                         TEST(says_what_it_does),
-                                         TEST(busy_owner),
-                                         TEST(idle_costs_nothing),
-                                         {0}};
+static const struct test_case cases[] = {
+    TEST(mixes),         TEST(auto_mixes),         TEST(auto_finds_out),
+    TEST(only_to_write), TEST(shared_pointers),    TEST(leaves_gaps_alone),
+    TEST(whole_pages),   TEST(who_waits_writes),   TEST(says_what_it_does),
+    TEST(busy_owner),    TEST(idle_costs_nothing), {0}};
 
 int main(int argc, char **argv)
 {
