@@ -1,10 +1,10 @@
-/* Every rank lays the length of its record, and the record if it is small, into memory that all
+/* Every rank lays the length of its record, and the record if it is short, into memory that all
  * map; who comes last takes places for all, does the access for all, and tells them. Else each
  * makes its own access, which for writes waits for the others' in the system, and a second
  * meeting follows, as many changes of process as there are ranks if there are fewer cores.
- * Measured on two cores with 4 to 16 ranks: one access is faster up to 8 KiB, and slower from
- * 16 KiB on, where one core copies what two could. With 2 ranks the second meeting costs no
- * more than moving some kilobytes from one core's cache to the other's. */
+ * One long write to the page cache is cheaper than many short ones: up to 32 KiB a record by
+ * more than the copies cost, and at 64 KiB no longer (measured on two cores, 2 to 8 ranks).
+ * Reads gain nothing but the meeting: the system lets them go on side by side. */
 #include "core/ordered.h"
 
 #include <stdatomic.h>
@@ -16,15 +16,28 @@
 #include "type/pack.h"
 
 enum {
-    LONGEST = 8 << 10, /* bytes: the room of a record in the memory */
-    LINE = 64
+    SHORT = 8 << 10,  /* bytes of a record that goes through the memory, at most, */
+    LONG = 32 << 10,  /* if it is written to this kernel's page cache; */
+    MEMORY = 4 << 20, /* of all ranks' long records, at most */
+    ROOMY = 1 << 10,  /* of a record that is read where every rank has a core */
+    LINE = 64,
+    YIELDS = 30,       /* while others are still to come, */
+    MORE_YIELDS = 1000 /* and while the access is made */
 };
 
-/* Bytes of a record that goes through the memory, at most. */
-static brio_off longest(const struct brio_team *team, enum brio_dir dir)
+/* The room of each rank's record in the memory. */
+static brio_off room(const struct brio_file *f)
 {
-    static const brio_off roomy[] = {[BRIO_READ] = 1 << 10, [BRIO_WRITE] = 4 << 10};
-    return team->nranks <= brio_cores() ? roomy[dir] : LONGEST;
+    const brio_off share = MEMORY / f->team.nranks / LINE * LINE;
+    return f->store.local ? brio_max(SHORT, brio_min(LONG, share)) : SHORT;
+}
+
+/* Bytes of a record that goes through the memory, at most. */
+static brio_off longest(const struct brio_file *f, enum brio_dir dir)
+{
+    if (dir == BRIO_WRITE)
+        return room(f);
+    return f->team.nranks <= brio_cores() ? ROOMY : SHORT;
 }
 
 /* What a rank brings, and what those before it have brought: a rank looks at its own only,
@@ -51,9 +64,17 @@ struct brio_ordered_head {
     struct entry entry[] __attribute__((aligned(LINE)));
 };
 
-static char *records(const struct brio_file *f)
+static char *record(const struct brio_file *f, int rank)
 {
-    return (char *)&f->ordered.head->entry[f->team.nranks];
+    return (char *)&f->ordered.head->entry[f->team.nranks] + rank * room(f);
+}
+
+/* Short ones are mapped by the page as they come. */
+static void touch(struct brio_file *f, int rank, brio_off bytes)
+{
+    struct brio_region *region = &f->ordered.region;
+    if (bytes > SHORT)
+        brio_region_touch(region, (size_t)(record(f, rank) - region->mem), (size_t)bytes);
 }
 
 /* Collective, at the first such call of the file. */
@@ -64,7 +85,8 @@ static bool need_memory(struct brio_file *f)
     enum brio_err err = brio_calloc(2 * n, sizeof *o->len, (void **)&o->len);
     if (!brio_agree(&f->team, err)) {
         brio_region_init(&o->region, &f->crew.team, f->slot, &f->page);
-        brio_region_need(&o->region, sizeof *o->head + n * (sizeof(struct entry) + LONGEST),
+        brio_region_need(&o->region,
+                         sizeof *o->head + n * (sizeof(struct entry) + (size_t)room(f)),
                          BRIO_BLOCK);
         while (!brio_region_step(&o->region, BRIO_BLOCK, &err))
             ;
@@ -102,7 +124,8 @@ static BRIO_ERR map_records(struct brio_file *f)
     for (int r = 0; r < n; r++) {
         same &= len[r] == o->head->entry[r].bytes;
         len[r] = o->head->entry[r].bytes;
-        off[r] = (brio_off)r * LONGEST;
+        off[r] = r * room(f);
+        touch(f, r, len[r]);
     }
     if (same)
         return BRIO_OK;
@@ -112,7 +135,7 @@ static BRIO_ERR map_records(struct brio_file *f)
     enum brio_err err = brio_node_bytes(1, 0, &byte);
     if (!err)
         err = brio_node_blocks(byte, 1, (size_t)n, len, off, &root);
-    return err ? err : brio_map_new(root, 0, (brio_off)n * LONGEST, &o->mem);
+    return err ? err : brio_map_new(root, 0, n * room(f), &o->mem);
 }
 
 /* How a meeting is timed: now and then, if the records are small. */
@@ -129,7 +152,7 @@ static BRIO_ERR move_records(struct brio_file *f, enum brio_dir dir, brio_off by
     struct brio_io io = {.dir = dir,
                          .file = f->view.map,
                          .base = f->view.disp,
-                         .buf = records(f),
+                         .buf = record(f, 0),
                          .bytes = bytes};
     brio_off end;
     if (!brio_mul(head->at, f->view.etype_size, &io.pos) || !brio_add(io.pos, bytes, &end))
@@ -170,11 +193,27 @@ static void act(struct brio_file *f, enum brio_dir dir, struct watch *watch)
         head->at = brio_shared_position(f);
     else
         head->err = brio_file_sharedfp(f)->add(f->sharedfp, head->total, &head->at);
-    head->over = head->err || (here && most <= longest(&f->team, dir));
+    head->over = head->err || (here && most <= longest(f, dir));
     if (head->over && !head->err && bytes > 0)
         head->err = move_records(f, dir, bytes, watch);
     if (head->err)
         brio_err_save(head->text);
+}
+
+/* Where ranks share cores, giving the core away costs less than being woken, above all if that
+ * means to wake a core, too; and what is left to do while the access is made is known. */
+static void await(struct brio_file *f, uint32_t heard)
+{
+    struct brio_ordered_head *head = f->ordered.head;
+    const uint32_t all = (uint32_t)f->team.nranks;
+    int round = 0;
+    for (int looks = 0; brio_bell_heard(&head->bell) == heard; looks++) {
+        bool acts = atomic_load_explicit(&head->arrived, memory_order_relaxed) == all;
+        if (f->team.nranks > brio_cores() && looks < (acts ? MORE_YIELDS : YIELDS))
+            brio_breathe(&f->team);
+        else
+            brio_bell_wait(&f->team, &head->bell, heard, &round);
+    }
 }
 
 static void meet(struct brio_file *f, const struct brio_ready *r, int64_t vote)
@@ -184,21 +223,20 @@ static void meet(struct brio_file *f, const struct brio_ready *r, int64_t vote)
     struct brio_ordered_head *head = f->ordered.head;
     struct entry *mine = &head->entry[f->team.rank];
     uint32_t now = brio_bell_heard(&head->bell);
-    int round = 0;
     mine->etypes = r->etypes;
     mine->bytes = r->io.bytes;
     mine->vote = vote;
-    mine->here = r->io.bytes <= longest(&f->team, BRIO_WRITE) ? r->io.bytes : 0;
-    if (r->io.dir == BRIO_WRITE && mine->here > 0)
-        brio_pack(records(f) + (ptrdiff_t)f->team.rank * LONGEST, r->io.mem, r->io.buf, 0,
-                  mine->here);
+    mine->here = r->io.bytes <= room(f) ? r->io.bytes : 0;
+    if (r->io.dir == BRIO_WRITE && mine->here > 0) {
+        touch(f, f->team.rank, mine->here);
+        brio_pack(record(f, f->team.rank), r->io.mem, r->io.buf, 0, mine->here);
+    }
     if (atomic_fetch_add(&head->arrived, 1) + 1 == (uint32_t)f->team.nranks) {
         act(f, r->io.dir, &watch);
         atomic_store_explicit(&head->arrived, 0, memory_order_relaxed); /* the bell tells */
         brio_bell_ring(&head->bell);
     }
-    while (brio_bell_heard(&head->bell) == now)
-        brio_bell_wait(&f->team, &head->bell, now, &round);
+    await(f, now);
     if (!watch.weight)
         return;
     brio_count(f->stats, BRIO_N_PHASE + BRIO_PHASE_FILE, watch.weight * watch.file);
@@ -241,8 +279,7 @@ static struct brio_result reap(struct brio_file *f, enum brio_err mine, struct b
     if (!result.err)
         result.err = settle(f, &r->io);
     if (r->io.dir == BRIO_READ && result.bytes > 0)
-        brio_unpack(r->io.buf, r->io.mem, records(f) + (ptrdiff_t)f->team.rank * LONGEST, 0,
-                    result.bytes);
+        brio_unpack(r->io.buf, r->io.mem, record(f, f->team.rank), 0, result.bytes);
     return result;
 }
 

@@ -153,17 +153,17 @@ static void back_to_back(void)
 
 static int long_count(int rank, int round)
 {
-    static const int counts[] = {1500, 16384, 3,    2049, 20000, 0,
-                                 1025, 2048,  1024, 257,  256,   2047};
+    static const int counts[] = {1500, 16384, 3,   2049, 20000, 0,   8193,
+                                 2048, 1024,  257, 256,  2047,  8192};
     int n = round % 3 == 0 ? rank : round; /* all of one length, or not */
-    return counts[n % 12];
+    return counts[n % 13];
 }
 
-/* Records around the lengths from which on each rank makes its own access (1, 4 and 8 KiB). */
+/* Records around the lengths from which on each rank makes its own access (1, 8 and 32 KiB). */
 static void long_records(void)
 {
     enum {
-        ROUNDS = 24,
+        ROUNDS = 26,
         MOST = 20000
     };
     MPI_File fh = open_ints();
