@@ -21,8 +21,11 @@ const char brio_help_merge[] =
     "lays the records that are in the side files into FILE, in the order of their times, and\n"
     "removes the side files. What the program had synced is in FILE already and stays as it\n"
     "is. Running it twice is harmless. Side files of a job that still runs are left alone\n"
-    "(--force: also where that cannot be told, for want of locks). What is damaged is renamed\n"
-    "to *.damaged and never guessed at; the exit code is 1 then.\n";
+    "(--force: also where that cannot be told, for want of locks). If others have written "
+    "FILE\n"
+    "since the job was killed, and there is data where its records go, nothing is done\n"
+    "(--force: the records replace it). What is damaged is renamed to *.damaged and never\n"
+    "guessed at. In all these cases the exit code is 1.\n";
 
 /* The side files of one rank. */
 struct side {
@@ -294,8 +297,41 @@ static enum brio_err place(struct side *side, size_t n)
     return err;
 }
 
+/* Where records go, or, with `look`, are to go: nothing is written then. */
+struct target {
+    int fd;
+    bool look;
+};
+
+/* That nobody's data is at `off` of the file: nothing, or what goes there already. */
+static enum brio_err look_at(int fd, const char *data, brio_off len, brio_off off)
+{
+    static char there[CHUNK];
+    for (brio_off done = 0; done < len;) {
+        ssize_t n = pread(fd, there, (size_t)(len - done), off + done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return brio_fail_errno(errno, "pread");
+        if (n == 0)
+            break;
+        for (ssize_t k = 0; k < n; k++)
+            if (there[k] != 0 && there[k] != data[done + k])
+                return brio_fail(BRIO_EIO, "it has other data at byte %lld",
+                                 (long long)(off + done + k));
+        done += n;
+    }
+    return BRIO_OK;
+}
+
+static enum brio_err put(const struct target *to, const char *data, brio_off len, brio_off off)
+{
+    return to->look ? look_at(to->fd, data, len, off)
+                    : brio_log_write(to->fd, data, (size_t)len, off);
+}
+
 /* One record through its rank's view. */
-static enum brio_err copy(int fd, const struct side *s, size_t i, char *chunk)
+static enum brio_err copy(const struct target *to, const struct side *s, size_t i, char *chunk)
 {
     struct brio_cursor cursor;
     const struct brio_log_entry *e = &s->entries[i];
@@ -312,27 +348,70 @@ static enum brio_err copy(int fd, const struct side *s, size_t i, char *chunk)
             struct brio_run run;
             brio_cursor_next(&cursor, n - out, &run);
             for (brio_off k = 0; k < run.count && !err; k++, out += run.len)
-                err = brio_log_write(fd, chunk + out, (size_t)run.len,
-                                     s->head.disp + run.off + k * run.stride);
+                err = put(to, chunk + out, run.len, s->head.disp + run.off + k * run.stride);
         }
         done += n;
     }
     return err;
 }
 
-static enum brio_err copy_all(const char *path, const struct side *side, size_t n)
+static enum brio_err copy_all(const struct target *to, const struct side *side, size_t n)
 {
     static char chunk[CHUNK];
     enum brio_err err = BRIO_OK;
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return brio_fail_errno(errno, "open of %s", path);
     for (size_t i = 0; i < n && !err; i++)
         for (size_t k = 0; goes_in(&side[i]) && k < side[i].n && !err; k++)
-            err = copy(fd, &side[i], k, chunk);
-    if (fsync(fd) != 0 && !err)
+            err = copy(to, &side[i], k, chunk);
+    return err;
+}
+
+static enum brio_err write_all(const char *path, const struct side *side, size_t n)
+{
+    const struct target to = {.fd = open(path, O_WRONLY | O_CLOEXEC)};
+    if (to.fd < 0)
+        return brio_fail_errno(errno, "open of %s", path);
+    enum brio_err err = copy_all(&to, side, n);
+    if (fsync(to.fd) != 0 && !err)
         err = brio_fail_errno(errno, "fsync of %s", path);
-    close(fd);
+    close(to.fd);
+    return err;
+}
+
+static bool later(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
+/* Whether the file was written after all side files of the job. */
+static bool is_changed(const struct stat *file, const struct side *side, size_t n)
+{
+    struct stat st;
+    for (size_t i = 0; i < n; i++)
+        if ((fstat(side[i].meta_fd, &st) == 0 && !later(&file->st_mtim, &st.st_mtim)) ||
+            (side[i].data_fd >= 0 && fstat(side[i].data_fd, &st) == 0 &&
+             !later(&file->st_mtim, &st.st_mtim)))
+            return false;
+    return true;
+}
+
+/* Others may have written the file since the job died, and what they wrote is worth more. The
+ * job itself writes the file after its side files, too, if it dies while it merges: so the time
+ * alone does not tell. */
+static enum brio_err check_file(const char *path, const struct side *side, size_t n)
+{
+    const struct target to = {.fd = open(path, O_RDONLY | O_CLOEXEC), .look = true};
+    struct stat st;
+    enum brio_err err = BRIO_OK;
+    if (to.fd < 0 || fstat(to.fd, &st) != 0)
+        err = brio_fail_errno(errno, "open of %s", path);
+    for (size_t i = 0; i < n && !err; i++)
+        if (goes_in(&side[i]) && st.st_size < side[i].head.size)
+            err = brio_fail(BRIO_EIO, "it has %lld bytes, and had %lld when the job last wrote",
+                            (long long)st.st_size, (long long)side[i].head.size);
+    if (!err && is_changed(&st, side, n))
+        err = copy_all(&to, side, n);
+    if (to.fd >= 0)
+        close(to.fd);
     return err;
 }
 
@@ -383,14 +462,24 @@ static char *done_name(const struct side *s)
     return brio_text("%.*sdone%s", (int)(digits - s->meta) - 4, s->meta, dash);
 }
 
-static bool merge(const char *path, struct side *side, size_t n, const char *done)
+static bool merge(const char *path, struct side *side, size_t n, const char *done, bool force)
 {
     if (!compare(side, n))
         return false;
     const struct sum sum = add_up(side, n);
     enum brio_err err = place(side, n);
+    if (!err && sum.records > 0 && !force) {
+        err = check_file(path, side, n);
+        if (err) {
+            brio_say("%s: seems to be changed by others since the job was killed: %s; nothing "
+                     "was done. If the job's records are to replace what is there, use "
+                     "--force; if not, remove %s and its like",
+                     path, brio_err_text(), side[0].meta);
+            return false;
+        }
+    }
     if (!err && sum.records > 0)
-        err = copy_all(path, side, n);
+        err = write_all(path, side, n);
     if (!err)
         err = commit(done);
     if (err) {
@@ -418,7 +507,7 @@ static bool finish_job(const char *path, struct side *side, size_t n, bool force
         good &= side[i].fate != DAMAGED && side[i].fate != PARTLY;
     }
     char *done = done_name(&side[0]);
-    bool merged = access(done, F_OK) == 0 || merge(path, side, n, done);
+    bool merged = access(done, F_OK) == 0 || merge(path, side, n, done, force);
     if (merged)
         tidy(side, n, done);
     free(done);

@@ -101,7 +101,9 @@ static BRIO_ERR make(const struct brio_sharedfp_env *env, const struct conf *con
     l->log.head.nranks = (uint32_t)team->nranks;
     l->log.head.rank = (uint32_t)team->rank;
     l->log.head.start = env->start;
-    err = name_file(env->path, tag, "meta", team->rank, &l->log.meta_name);
+    err = brio_strdup(env->path, &l->log.path);
+    if (!err)
+        err = name_file(env->path, tag, "meta", team->rank, &l->log.meta_name);
     if (!err && team->rank == 0)
         err = brio_calloc((size_t)team->nranks, sizeof *l->counts, (void **)&l->counts);
     if (!err)

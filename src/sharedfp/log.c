@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ void brio_log_free(struct brio_log *log)
     if (log->data_fd >= 0)
         close(log->data_fd);
     brio_map_unref(log->map);
+    free(log->path);
     free(log->meta_name);
     free(log->data_name);
     free(log->entries);
@@ -62,6 +64,13 @@ static BRIO_ERR make_file(const char *name, int *out)
     return BRIO_OK;
 }
 
+static BRIO_ERR put_head(struct brio_log *log)
+{
+    struct stat st;
+    log->head.size = stat(log->path, &st) == 0 ? (int64_t)st.st_size : 0;
+    return brio_log_put_head(log->meta_fd, log->head, log->map);
+}
+
 static BRIO_ERR need_files(struct brio_log *log)
 {
     if (log->meta_fd >= 0)
@@ -72,7 +81,7 @@ static BRIO_ERR need_files(struct brio_log *log)
     if (!err)
         err = make_file(log->meta_name, &log->meta_fd);
     if (!err)
-        err = brio_log_put_head(log->meta_fd, log->head, log->map);
+        err = put_head(log);
     return err;
 }
 
@@ -81,7 +90,7 @@ static BRIO_ERR need_head(struct brio_log *log)
 {
     enum brio_err err = need_files(log);
     if (!err && log->spilled_n == 0)
-        err = brio_log_put_head(log->meta_fd, log->head, log->map);
+        err = put_head(log);
     return err;
 }
 
@@ -210,7 +219,7 @@ BRIO_ERR brio_log_drop(struct brio_log *log, bool make)
     if (make && !there)
         return need_files(log);
     if (there)
-        err = brio_log_put_head(log->meta_fd, log->head, log->map);
+        err = put_head(log);
     if (log->data_fd >= 0 && !err && ftruncate(log->data_fd, 0) != 0)
         err = brio_fail_errno(errno, "ftruncate of %s", log->data_name);
     return err;

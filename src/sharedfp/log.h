@@ -8,10 +8,11 @@
 #include "sharedfp/order.h"
 
 struct brio_log {
-    char *meta_name, *data_name; /* ours */
-    int meta_fd, data_fd;        /* -1 until something is spilled */
-    struct brio_log_head head;   /* of the next spill */
-    struct brio_map *map;        /* the view's; our reference */
+    char *path; /* of the user's file; ours, as these: */
+    char *meta_name, *data_name;
+    int meta_fd, data_fd;      /* -1 until something is spilled */
+    struct brio_log_head head; /* of the next spill */
+    struct brio_map *map;      /* the view's; our reference */
     int64_t clock, next_id;
     size_t limit;                   /* bytes of data kept in memory */
     struct brio_log_entry *entries; /* in memory */

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "type/wire.h"
 
-static const char magic[8] = {'B', 'R', 'I', 'O', 'L', 'O', 'G', '1'};
+static const char magic[8] = {'B', 'R', 'I', 'O', 'L', 'O', 'G', '2'};
 
 enum {
     MOST_WORDS = 1 << 24

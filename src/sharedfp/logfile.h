@@ -23,6 +23,7 @@ struct brio_log_head {
     int64_t start; /* of the first record: bytes of the view's data */
     int64_t disp;  /* the view: displacement in the file, */
     int64_t words; /* and so many numbers of its map (type/wire.h) behind the header */
+    int64_t size;  /* of the user's file when this was written; 0 if it could not be told */
     uint64_t check;
 };
 

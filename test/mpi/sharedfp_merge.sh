@@ -1,7 +1,8 @@
 #!/bin/bash
 # brio merge after a job was killed: what was synced stays, what was spilled is merged, twice is
 # harmless, damage is set aside, and a running job is left alone. A job may be killed while it
-# merges: every record is then in the file once at most, at its place.
+# merges: every record is then in the file once at most, at its place. What others wrote after it
+# was killed is not replaced.
 . "$BRIO_SOURCE/test/tools/lib.sh"
 ranks=$1
 brio=$BRIO_BUILD/brio
@@ -134,6 +135,21 @@ for at in $((50 * ranks)) $((70 * ranks)) $((95 * ranks - 1)); do
     expect "again_$at" 0 'nothing to merge' "$brio" merge "cut$at"
     expect "same_$at" 0 '' cmp "cut$at" after
 done
+
+# Others wrote the file after the job was killed: over its records, and anew but less of it.
+run kill late
+head -c 200000 /dev/urandom >other
+cat other >late
+expect late 1 'late: .*changed by others.* other data at byte .*--force' "$brio" merge late
+expect late_kept 0 '' cmp late other
+expect late_forced 0 'bytes merged' "$brio" merge --force late
+cmp -s late other && wrong late_forced "nothing was merged"
+run kill less
+echo anew >less
+expect less 1 'changed by others.* has 5 bytes, and had' "$brio" merge less
+expect less_kept 0 '^anew$' cat less
+expect less_left 0 'brio-meta' ls -A
+rm -f .less*
 
 # One byte of one entry of the last rank.
 run kill hurt

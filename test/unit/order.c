@@ -87,7 +87,8 @@ static void open_log(struct brio_log *log, size_t limit)
     brio_log_init(log);
     log->limit = limit;
     log->head.nranks = 1;
-    CHECK(!brio_strdup("order.meta", &log->meta_name) &&
+    CHECK(!brio_strdup("order.file", &log->path) &&
+              !brio_strdup("order.meta", &log->meta_name) &&
               !brio_strdup("order.data", &log->data_name) && !brio_map_bytes(1, &log->map),
           "%s", brio_err_text());
     log->head.words = (int64_t)brio_log_words(log->map);
