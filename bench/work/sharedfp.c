@@ -168,12 +168,21 @@ static void move(struct job *job, int call, int write)
 
 /* ---- Verification ------------------------------------------------------------------------ */
 
+/* A file that stays open is gone through anew in each repetition. */
+static void rewind_shared(struct job *job)
+{
+    if (!option_flag(job->opt, "whole"))
+        must(MPI_File_seek_shared(job->fh, 0, MPI_SEEK_SET), "MPI_File_seek_shared");
+}
+
 /* A record that is written carries the data of a place of its own, number times span, in a
  * file that nobody has: wherever it lies, it can be told which one it is. */
 static void fill(struct job *job, int call)
 {
     const struct shared *s = job->more;
     long long number = (long long)call * nranks + rank;
+    if (call == 0)
+        rewind_shared(job);
     data_fill(job->buf, number * s->span, s->lens[call], job->seed);
 }
 
@@ -241,6 +250,7 @@ static void prepare(struct job *job)
         close(fd);
         free(piece);
     }
+    rewind_shared(job);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 

@@ -55,6 +55,7 @@ ordered     sharedfp -n 3 -d 3000 -i 5 -m 2 -v 20
 shared      sharedfp -n 2 -d 3000 -i 5 -m 1 -v 20
 nonblocking sharedfp -n 2 -d 3000 -i 5 -m 3
 split       sharedfp -n 2 --total 8k -i 4 -m 4 --per-rank
+stays_open  sharedfp -n 2 -d 3000 -i 5 -m 1 -v 20 --whole no
 END
 expect aggregators 0 '"wrong_bytes": 0' "$brio" bench aggregators -n 2 --mpi "$mpi" --reps 1 \
     --size 100k --json
