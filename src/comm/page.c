@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -100,20 +101,36 @@ void brio_page_give(const struct brio_page_ref *ref)
     pthread_mutex_unlock(&lock);
 }
 
+/* In a container of its own a process has a pid that means another process here: its file may
+ * be anything, and is not opened, since that may have effects, nor looked into beyond its end. */
+static BRIO_ERR open_other(const char *name, int *out)
+{
+    struct stat st;
+    if (stat(name, &st) != 0)
+        return brio_fail_errno(errno, "stat of %s", name);
+    if (!S_ISREG(st.st_mode) || st.st_size != PAGE_BYTES)
+        return brio_fail(BRIO_EUNSUPOP, "%s is not the page of rank 0", name);
+    int fd = open(name, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return brio_fail_errno(errno, "open of %s", name);
+    *out = fd;
+    return BRIO_OK;
+}
+
 /* With the lock held. */
 static BRIO_ERR map_other(const struct brio_page_ref *ref, struct page **out)
 {
     char name[64];
     snprintf(name, sizeof name, "/proc/%lld/fd/%d", (long long)ref->pid, (int)ref->fd);
-    int fd = open(name, O_RDWR | O_CLOEXEC);
-    if (fd < 0)
-        return brio_fail_errno(errno, "open of %s", name);
+    int fd = -1;
     struct page *page = NULL;
-    enum brio_err err = brio_calloc(1, sizeof *page, (void **)&page);
+    enum brio_err err = open_other(name, &fd);
+    if (err)
+        return err;
+    err = brio_calloc(1, sizeof *page, (void **)&page);
     if (!err)
         err = map_page(fd, &page->slots);
     close(fd);
-    /* A pid that means another process here (a container of its own) shows another page. */
     if (!err && atomic_load(&page->slots[0].value) != ref->nonce) {
         munmap(page->slots, PAGE_BYTES);
         err = brio_fail(BRIO_EUNSUPOP, "%s is not the page of rank 0", name);

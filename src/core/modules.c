@@ -319,7 +319,6 @@ enum brio_err brio_modules_close(struct brio_file *f)
     brio_guard_close(f->guard);
     if (f->plain.ops)
         err = brio_file_cache(f)->close(&f->plain);
-    brio_crew_close(&f->crew);
     if (f->places.ops)
         f->places.ops->close(f->fcache);
     if (f->bottom.ops && !f->dry)

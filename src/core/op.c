@@ -256,7 +256,9 @@ static void *drive_for_ever(void *arg)
             continue;
         }
         pthread_mutex_unlock(&engine.lock);
+        pthread_mutex_lock(&engine.driving); /* a call may be at it since before there was us */
         drive();
+        pthread_mutex_unlock(&engine.driving);
         rest(&idle);
         pthread_mutex_lock(&engine.lock);
     }

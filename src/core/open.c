@@ -202,10 +202,11 @@ static BRIO_ERR open_store(struct brio_file *f, struct found *found)
     return err;
 }
 
-/* No rank uses the shared pointer any more. */
+/* No rank uses the shared pointer any more, nor the places where crews meet. */
 static void free_file(struct brio_file *f)
 {
     brio_modules_close(f);
+    brio_crew_close(&f->crew);
     if (f->sharedfp)
         brio_file_sharedfp(f)->close(f->sharedfp, f->shared_known);
     brio_explain_end(f);
