@@ -201,6 +201,37 @@ static struct brio_window describe(const struct brio_inspect *in, int r, size_t 
     return w;
 }
 
+/* Of what goes to, or comes from, another crew for one window. */
+static brio_off largest_box(const struct brio_inspect *in)
+{
+    const struct brio_plan *plan = in->plan;
+    brio_off most = 0;
+    for (int c = 0; c < in->crew->ncrews; c++)
+        for (size_t k = 0; k < plan->owners[plan->own].nwindows; k++)
+            if (c != in->crew->mine)
+                most = brio_max(most,
+                                brio_plan_share(plan, in->crew, c, plan->nranks, k, NULL));
+    return most;
+}
+
+/* Bytes that many ranks of a crew read lie in its box as often: so that it is no larger than a
+ * window may be, windows get smaller. */
+static BRIO_ERR cut_windows(struct brio_inspect *in)
+{
+    struct brio_plan *plan = in->plan;
+    struct brio_owner *owner = &plan->owners[plan->own];
+    brio_off size = plan->window;
+    enum brio_err err = brio_windows_make(plan->touched, size, in->extent.align, owner);
+    while (!err && size > 1 && largest_box(in) > plan->window) {
+        size /= 2;
+        owner->nwindows = 0;
+        free(owner->windows);
+        owner->windows = NULL;
+        err = brio_windows_make(plan->touched, size, in->extent.align, owner);
+    }
+    return err;
+}
+
 static BRIO_ERR make_windows(struct brio_inspect *in)
 {
     struct brio_plan *plan = in->plan;
@@ -211,7 +242,7 @@ static BRIO_ERR make_windows(struct brio_inspect *in)
     } else {
         err = unite(in);
         if (!err)
-            err = brio_windows_make(plan->touched, plan->window, in->extent.align, owner);
+            err = cut_windows(in);
     }
     for (size_t k = 0; !err && k < owner->nwindows; k++)
         owner->windows[k] = describe(in, in->team->rank, k);

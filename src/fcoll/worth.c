@@ -8,7 +8,8 @@ enum {
     PAGE = 4096,             /* two ranks that write to one page get in each other's way */
     SPARSE = 8,              /* bytes of the file for one of data */
     WRITE_SHARE = 512 << 10, /* owners that write to one file wait for each other */
-    READ_SHARE = 256 << 10
+    READ_SHARE = 256 << 10,
+    LARGEST_WINDOW = 1 << 30
 };
 
 brio_off brio_worth_piece(const struct brio_io *io)
@@ -57,8 +58,10 @@ bool brio_worth_sparse(const struct brio_coll_env *env, brio_off piece, brio_off
 }
 
 /* Servers want large accesses. A page cache does not: there both windows of an owner are one
- * collective buffer, and so more often still in the processor's cache when they are copied. */
+ * collective buffer, and so more often still in the processor's cache when they are copied. What
+ * one holds must go into one message. */
 brio_off brio_worth_window(const struct brio_coll_env *env, brio_off buffer)
 {
-    return brio_max(1, env->local ? buffer / BRIO_BUFFERS : buffer);
+    return brio_min(LARGEST_WINDOW,
+                    brio_max(1, env->local ? buffer / BRIO_BUFFERS : buffer));
 }
