@@ -102,7 +102,8 @@ void brio_page_give(const struct brio_page_ref *ref)
 }
 
 /* In a container of its own a process has a pid that means another process here: its file may
- * be anything, and is not opened, since that may have effects, nor looked into beyond its end. */
+ * be anything, and is not opened, since that may have effects, nor looked into beyond its end.
+ */
 static BRIO_ERR open_other(const char *name, int *out)
 {
     struct stat st;

@@ -528,7 +528,7 @@ static void end(struct engine *e, enum brio_wait how)
     e->reduce.n = BAD + (int)brio_min(e->rounds.plan->nowners, BAD_WORDS);
     e->reduce.in[WORST] = brio_verdict_vote(e->env.team, e->rounds.err);
     for (int i = BAD; i < e->reduce.n; i++)
-        e->reduce.in[i] = INT64_MIN;
+        e->reduce.in[i] = e->rounds.bad < 0 ? ~e->rounds.bad : INT64_MIN;
     if (e->rounds.plan->own >= 0)
         e->reduce.in[BAD + e->rounds.plan->own % BAD_WORDS] = ~e->rounds.bad;
     brio_reduce_start(&e->reduce, e->env.team, how);

@@ -209,8 +209,8 @@ static brio_off largest_box(const struct brio_inspect *in)
     for (int c = 0; c < in->crew->ncrews; c++)
         for (size_t k = 0; k < plan->owners[plan->own].nwindows; k++)
             if (c != in->crew->mine)
-                most = brio_max(most,
-                                brio_plan_share(plan, in->crew, c, plan->nranks, k, NULL));
+                most =
+                    brio_max(most, brio_plan_share(plan, in->crew, c, plan->nranks, k, NULL));
     return most;
 }
 

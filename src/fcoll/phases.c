@@ -24,7 +24,7 @@ static void fail(struct brio_phases *p, enum brio_err err)
     if (r->err)
         return;
     r->err = err;
-    r->bad = 0;
+    r->bad = -1;
     brio_err_save(r->text);
 }
 
@@ -267,7 +267,7 @@ static void take_parcels(struct brio_phases *p)
     int64_t n = 0;
     if (at)
         memcpy(&n, at, sizeof n);
-    for (at += sizeof n; n > 0; n--) {
+    for (at = at ? at + sizeof n : NULL; n > 0; n--) {
         struct brio_parcel head;
         memcpy(&head, at, HEAD * sizeof(int64_t));
         at += HEAD * sizeof(int64_t);
@@ -280,6 +280,16 @@ static void take_parcels(struct brio_phases *p)
     }
     free(p->in);
     p->in = NULL;
+}
+
+/* What has been matched must be received: without memory, every byte in the same place. */
+static void receive_nowhere(struct brio_phases *p)
+{
+    MPI_Datatype all;
+    PMPI_Type_create_hvector(p->in_bytes, 1, 0, MPI_BYTE, &all);
+    PMPI_Type_commit(&all);
+    PMPI_Imrecv(&p->nowhere, 1, all, &p->message, &p->received);
+    PMPI_Type_free(&all);
 }
 
 /* The partner's message, whose size is not known before. */
@@ -295,9 +305,12 @@ static bool receive(struct brio_phases *p)
         p->matched = true;
         PMPI_Get_count(&status, MPI_BYTE, &p->in_bytes);
         enum brio_err err = brio_calloc(1, (size_t)p->in_bytes, (void **)&p->in);
-        if (err)
+        if (err) {
             fail(p, err);
-        PMPI_Imrecv(p->in, p->in ? p->in_bytes : 0, MPI_BYTE, &p->message, &p->received);
+            receive_nowhere(p);
+        } else {
+            PMPI_Imrecv(p->in, p->in_bytes, MPI_BYTE, &p->message, &p->received);
+        }
     }
     return p->received == MPI_REQUEST_NULL || brio_real_test(&p->received);
 }

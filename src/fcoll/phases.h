@@ -33,6 +33,7 @@ struct brio_phases {
     MPI_Message message;
     bool matched;
     int in_bytes;
+    char nowhere; /* for messages that there is no memory for */
 };
 
 BRIO_ERR brio_phases_prepare(struct brio_phases *p);

@@ -53,7 +53,8 @@ struct brio_rounds {
     struct brio_ticket ticket; /* an owner's */
     enum brio_err err;         /* of the first access that failed */
     char text[BRIO_ERR_TEXT];
-    brio_off bad; /* and where: the first byte that was not moved */
+    brio_off bad; /* and where: the first byte that was not moved; -1: nobody knows whose, and
+                     of no owner */
 };
 
 /* What this rank needs besides the crew's memory. */

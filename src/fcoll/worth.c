@@ -58,10 +58,9 @@ bool brio_worth_sparse(const struct brio_coll_env *env, brio_off piece, brio_off
 }
 
 /* Servers want large accesses. A page cache does not: there both windows of an owner are one
- * collective buffer, and so more often still in the processor's cache when they are copied. What
- * one holds must go into one message. */
+ * collective buffer, and so more often still in the processor's cache when they are copied.
+ * What one holds must go into one message. */
 brio_off brio_worth_window(const struct brio_coll_env *env, brio_off buffer)
 {
-    return brio_min(LARGEST_WINDOW,
-                    brio_max(1, env->local ? buffer / BRIO_BUFFERS : buffer));
+    return brio_min(LARGEST_WINDOW, brio_max(1, env->local ? buffer / BRIO_BUFFERS : buffer));
 }
