@@ -266,6 +266,59 @@ static void play_all(const struct plan *plan)
     CHECK(served > 0 || getenv("COLL_MODULE"), "no module serves %d nodes", plan->nodes);
 }
 
+/* The bytes of one scene by each kind of call, with many ranks by those with an offset, written
+ * and read. One rank, another one each time, has nothing. */
+static void by_every_kind(MPI_File fh, struct scene *s)
+{
+    for (int kind = AT_ALL; kind<KINDS; kind += test_nranks> 4 ? 2 : 1) {
+        struct scene_part *idle = &s->part[kind % test_nranks];
+        int64_t count = idle->a.count;
+        for (int r = 0; r < test_nranks; r++)
+            s->part[r].fill = test_random();
+        if (test_nranks > 1)
+            idle->a.count = 0;
+        scene_separate(s);
+        access_once(fh, s, (enum kind)kind, 1);
+        access_once(fh, s, (enum kind)kind, 0);
+        idle->a.count = count;
+    }
+}
+
+/* What is otherwise left to chance, once: module, exchange, nodes, atomic mode, kind of call.
+ */
+static void every_combination(void)
+{
+    static const enum layout layouts[] = {CYCLIC, IRREGULAR, TILES, MIXED};
+    static struct scene s;
+    uint64_t seed = test_seed();
+    int n = 0, bad = 0;
+    MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    for (int m = 0; m < coll_count; m++)
+        for (int nodes = 1; nodes <= COLL_NODES; nodes++)
+            for (int way = 0; way <= 4 && bad < BAD_ENOUGH; way++, n++) {
+                struct coll_setup setup = {.module = coll_name[m],
+                                           .nodes = nodes,
+                                           .owners = n % (test_nranks + 1),
+                                           .buffer = n % 2 ? 4096 : 512,
+                                           .exchange = way % 4,
+                                           .atomic = way == 4};
+                int before = test_failed;
+                test_state = scene_mix(seed, (uint64_t)n);
+                scene_draw(&s, layouts[n % 4], 2000);
+                prepare_file();
+                MPI_File fh = coll_open(&setup);
+                if (fh != MPI_FILE_NULL) {
+                    set_scene_view(fh, &s);
+                    by_every_kind(fh, &s);
+                    check_file(&fh);
+                }
+                bad += agree_bad(before);
+                if (test_failed > before && test_failed < 10)
+                    explain(&s, &setup, seed);
+                scene_clear(&s);
+            }
+}
+
 static void modules_listed(void)
 {
     for (int k = 0; !getenv("COLL_MODULE") && coll_known[k]; k++)
@@ -305,6 +358,7 @@ CASE(three_nodes_overlapping_reads, OVERLAP, 3, 0, in_sequence)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {TEST(modules_listed),
+                                             TEST(every_combination),
                                              TEST(cyclic),
                                              TEST(tiles),
                                              TEST(darrays),

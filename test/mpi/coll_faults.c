@@ -339,6 +339,24 @@ static void on_two_nodes(void)
     }
 }
 
+/* However the data gets to the owner that fails. */
+static void by_each_exchange(void)
+{
+    int failed = 0;
+    for (int m = 0; m < coll_count && test_failed < 5; m++)
+        for (int way = 1; way <= 3; way++) {
+            struct coll_setup setup = {.module = coll_name[m],
+                                       .nodes = 1 + m % 2,
+                                       .owners = test_nranks,
+                                       .buffer = 4096,
+                                       .exchange = way,
+                                       .no_sieve = 1};
+            failed += trial(&setup, WRITE_ENOSPC, (m + way) % test_nranks);
+            failed += trial(&setup, READ_EIO, (m + way) % test_nranks);
+        }
+    CHECK(failed > 0, "whichever rank fails, nobody notices");
+}
+
 /* Where data is passed on from rank to rank, one of which has no memory for it: whose it was,
  * nobody knows, so nobody may claim that it has arrived. */
 static void no_memory_on_the_way(void)
@@ -385,10 +403,15 @@ static void no_shared_memory(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {TEST(write_fails),          TEST(no_space),
-                                             TEST(file_too_large),       TEST(read_fails),
-                                             TEST(on_two_nodes),         TEST(no_shared_memory),
-                                             TEST(no_memory_on_the_way), {0}};
+    static const struct test_case cases[] = {TEST(write_fails),
+                                             TEST(no_space),
+                                             TEST(file_too_large),
+                                             TEST(read_fails),
+                                             TEST(on_two_nodes),
+                                             TEST(no_shared_memory),
+                                             TEST(by_each_exchange),
+                                             TEST(no_memory_on_the_way),
+                                             {0}};
     MPI_Init(&argc, &argv);
     signal(SIGXFSZ, SIG_IGN);
     coll_list();
