@@ -18,12 +18,14 @@ enum {
 struct slot {
     _Atomic(struct brio_file *) file;
     _Atomic int generation; /* 1 .. GENERATIONS-1 */
+    uint64_t turn;          /* in which it was opened; with the lock */
 };
 
 static _Atomic(struct slot *) chunks[INDEXES / CHUNK];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int nslots; /* in all chunks */
-static int start;  /* where to look for a free slot: behind the one given out last */
+static uint64_t nopened;
+static int start; /* where to look for a free slot: behind the one given out last */
 
 static struct slot *slot_at(int index)
 {
@@ -73,6 +75,7 @@ BRIO_ERR brio_handle_new(struct brio_file *f, int *out)
         int generation = atomic_load(&slot->generation) % (GENERATIONS - 1) + 1;
         atomic_store(&slot->generation, generation);
         atomic_store(&slot->file, f);
+        slot->turn = ++nopened;
         *out = generation << INDEX_BITS | index;
     }
     pthread_mutex_unlock(&lock);
@@ -84,6 +87,23 @@ void brio_handle_free(int handle)
     struct slot *slot = slot_at(handle % INDEXES);
     if (slot)
         atomic_store(&slot->file, NULL);
+}
+
+struct brio_file *brio_handle_oldest(void)
+{
+    struct brio_file *oldest = NULL;
+    uint64_t turn = UINT64_MAX;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < nslots; i++) {
+        const struct slot *slot = slot_at(i);
+        struct brio_file *f = atomic_load(&slot->file);
+        if (f && slot->turn < turn) {
+            oldest = f;
+            turn = slot->turn;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return oldest;
 }
 
 struct brio_file *brio_file_of(int64_t h)

@@ -7,4 +7,7 @@
 BRIO_ERR brio_handle_new(struct brio_file *f, int *out);
 void brio_handle_free(int handle);
 
+/* Of the files that are open the one that was opened first, or NULL. */
+struct brio_file *brio_handle_oldest(void);
+
 #endif
