@@ -34,11 +34,11 @@ static struct desk_state {
     struct brio_courier *courier;
     pthread_mutex_t mutex;
     int64_t next[MOST_RANKS]; /* number expected from each */
-    int64_t sum;
+    _Atomic int64_t sum;      /* read when all others have drained, which TSan cannot see */
     int locked;
     struct brio_letter *first, *last; /* who wait for the lock */
     _Atomic int ticks;
-    int out_of_order;
+    _Atomic int out_of_order;
 } state;
 
 static void handle_acquire(struct brio_letter *letter)
