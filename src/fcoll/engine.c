@@ -438,8 +438,9 @@ static void inspect(struct engine *e, enum brio_wait how)
         .stripe = e->env.stripe,
         .places = e->env.places,
         .owners = (int)brio_min(e->conf.nodes, e->env.team->nranks),
-        .buffer = brio_worth_window(&e->env, e->conf.buffer),
     };
+    brio_off span = (e->extent.hi - e->extent.lo) / brio_aggregators(&e->extent);
+    e->extent.buffer = brio_worth_window(&e->env, e->conf.buffer, span);
     e->shift = 0;
     e->shelf.last_id = w[LAST_ID];
     e->stage = INSPECTING;

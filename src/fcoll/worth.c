@@ -9,7 +9,10 @@ enum {
     SPARSE = 8,              /* bytes of the file for one of data */
     WRITE_SHARE = 512 << 10, /* owners that write to one file wait for each other */
     READ_SHARE = 256 << 10,
-    LARGEST_WINDOW = 1 << 30
+    LARGEST_WINDOW = 1 << 30,    /* what one holds must go into one message */
+    SMALLEST_WINDOW = 512 << 10, /* less costs more turns than it gains */
+    WINDOWS = 4,
+    MARGIN = 16 << 10 /* as windows end at whole blocks: no last one for a few bytes */
 };
 
 brio_off brio_worth_piece(const struct brio_io *io)
@@ -58,9 +61,12 @@ bool brio_worth_sparse(const struct brio_coll_env *env, brio_off piece, brio_off
 }
 
 /* Servers want large accesses. A page cache does not: there both windows of an owner are one
- * collective buffer, and so more often still in the processor's cache when they are copied.
- * What one holds must go into one message. */
-brio_off brio_worth_window(const struct brio_coll_env *env, brio_off buffer)
+ * collective buffer, and so more often still in the processor's cache when they are copied; and
+ * there are several of them, so that one is filled while another is written. */
+brio_off brio_worth_window(const struct brio_coll_env *env, brio_off buffer, brio_off span)
 {
-    return brio_min(LARGEST_WINDOW, brio_max(1, env->local ? buffer / BRIO_BUFFERS : buffer));
+    brio_off size = env->local ? brio_min(buffer / BRIO_BUFFERS,
+                                          brio_max(SMALLEST_WINDOW, span / WINDOWS + MARGIN))
+                               : buffer;
+    return brio_max(1, brio_min(LARGEST_WINDOW, size));
 }

@@ -23,7 +23,8 @@ bool brio_worth_sparse(const struct brio_coll_env *env, brio_off piece, brio_off
 /* Bytes that an owner should have at least: with less it costs more than it gains. */
 brio_off brio_worth_share(const struct brio_coll_env *env, enum brio_dir dir);
 
-/* Bytes of one window of an owner that has a collective buffer of so many. */
-brio_off brio_worth_window(const struct brio_coll_env *env, brio_off buffer);
+/* Bytes of one window of an owner that has a collective buffer of so many, and so many bytes of
+ * the file. */
+brio_off brio_worth_window(const struct brio_coll_env *env, brio_off buffer, brio_off span);
 
 #endif
