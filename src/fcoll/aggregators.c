@@ -21,7 +21,7 @@ int brio_aggregators(const struct brio_extent *e)
     if (e->owners > 0)
         return (int)brio_min(e->owners, e->nranks);
     brio_off n = brio_max(1, volume(e) / e->k);
-    n = brio_min(n, brio_max(e->servers, brio_max(1, e->cores)));
+    n = brio_min(n, brio_max(e->servers, brio_max(1, e->at_once)));
     return (int)brio_min(n, e->nranks);
 }
 

@@ -412,6 +412,15 @@ static brio_off align_of(const struct engine *e)
     return stripe > 0 && block % stripe != 0 ? stripe : block;
 }
 
+/* Owners that get on at the same time, of an access to a page cache. Writes to one file wait
+ * for each other: where ranks share cores that only takes the cores from those who fill
+ * windows. */
+static int at_once(const struct engine *e, int cores)
+{
+    bool crowded = e->env.team->nranks > cores * e->nnodes;
+    return e->io.dir == BRIO_WRITE && e->env.local && crowded ? e->nnodes : cores * e->nnodes;
+}
+
 static void inspect(struct engine *e, enum brio_wait how)
 {
     const struct brio_io *io = &e->io;
@@ -421,7 +430,7 @@ static void inspect(struct engine *e, enum brio_wait how)
     enum brio_err err = brio_map_cut(io->file, io->base, io->pos, io->bytes, &mine);
     e->extent = (struct brio_extent){
         .nranks = e->env.team->nranks,
-        .cores = (int)(w[CORES] * e->nnodes),
+        .at_once = at_once(e, (int)w[CORES]),
         .spread = e->spread,
         .listed = e->listed,
         .k = k_of(e),

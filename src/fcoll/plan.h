@@ -63,7 +63,7 @@ enum brio_order {
 /* What all ranks know of one access after the first agreement, and so decide alike. */
 struct brio_extent {
     int nranks;
-    int cores;               /* of all nodes */
+    int at_once;             /* owners that a page cache serves at the same time */
     const int *spread;       /* ranks, neighbours on different nodes (brio_spread), or NULL */
     bool listed;             /* only the first of these, as many as owners, may be owners */
     brio_off k;              /* bytes that an owner should have, at least 1 */

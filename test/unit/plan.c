@@ -254,7 +254,7 @@ static struct brio_extent draw_extent(int small)
     };
     e.hi = e.lo + span;
     e.most = 1 + test_below(span);
-    e.cores = 1 + (int)test_below(64);
+    e.at_once = 1 + (int)test_below(64);
     e.k = 1 + test_below(span);
     draw_ranks(&e);
     e.owners = test_below(2) ? 1 + (int)test_below(e.nranks) : 0;
