@@ -53,6 +53,7 @@ static struct {
     pthread_t thread;
     pthread_mutex_t driving; /* one thread at a time steps collectives */
     _Atomic int pending;
+    _Atomic unsigned advances; /* steps that got something done */
 } engine = {.lock = PTHREAD_MUTEX_INITIALIZER,
             .wake = PTHREAD_COND_INITIALIZER,
             .last = &engine.first,
@@ -207,6 +208,12 @@ static bool step(struct brio_op *op)
     return true;
 }
 
+/* What this rank has done in collectives of the file so far. */
+static int64_t work(const struct brio_file *f)
+{
+    return brio_stats_get(f->stats, BRIO_N_COPIED) + brio_stats_get(f->stats, BRIO_N_WINDOWS);
+}
+
 /* Steps each collective whose turn it is, once. Only the driver takes operations off the
  * list, others append, so `op` stays where it is while it is stepped. */
 static void drive(void)
@@ -217,7 +224,10 @@ static void drive(void)
         bool done = false;
         if (is_first_of_file(op)) {
             pthread_mutex_unlock(&engine.lock);
+            int64_t before = work(op->file);
             done = step(op);
+            if (done || work(op->file) != before)
+                atomic_fetch_add_explicit(&engine.advances, 1, memory_order_relaxed);
             pthread_mutex_lock(&engine.lock);
         }
         struct brio_op *next = op->next;
@@ -232,34 +242,43 @@ static void drive(void)
     pthread_mutex_unlock(&engine.lock);
 }
 
+/* How long there was nothing to do. */
+struct pause {
+    unsigned seen; /* of engine.advances */
+    int idle;      /* looks since then */
+};
+
 /* Rest between two looks: longer the longer nothing is done, since more ranks than cores
  * are the normal case. */
-static void rest(int *idle)
+static void rest(struct pause *pause)
 {
-    if (++*idle < 20) {
+    unsigned now = atomic_load_explicit(&engine.advances, memory_order_relaxed);
+    if (now != pause->seen)
+        *pause = (struct pause){.seen = now};
+    if (++pause->idle < 20) {
         sched_yield();
         return;
     }
-    long nap = *idle < 100 ? 20 : 200;
+    long nap = pause->idle < 100 ? 20 : 200;
     nanosleep(&(struct timespec){.tv_nsec = nap * 1000}, NULL);
 }
 
 static void *drive_for_ever(void *arg)
 {
-    int idle = 0;
+    struct pause pause = {.idle = 0};
     (void)arg;
     pthread_mutex_lock(&engine.lock);
     while (!engine.stop) {
         if (!engine.first) {
             pthread_cond_wait(&engine.wake, &engine.lock);
-            idle = 0;
+            pause.idle = 0;
             continue;
         }
         pthread_mutex_unlock(&engine.lock);
         pthread_mutex_lock(&engine.driving); /* a call may be at it since before there was us */
         drive();
         pthread_mutex_unlock(&engine.driving);
-        rest(&idle);
+        rest(&pause);
         pthread_mutex_lock(&engine.lock);
     }
     pthread_mutex_unlock(&engine.lock);
@@ -360,12 +379,12 @@ void brio_progress(void)
 /* Waits until *count is 0; with the file's lock while looking. */
 static void await_zero(struct brio_file *f, const int *count)
 {
-    int idle = 0;
+    struct pause pause = {.idle = 0};
     pthread_mutex_lock(&f->lock);
     while (*count > 0) {
         pthread_mutex_unlock(&f->lock);
         brio_progress();
-        rest(&idle);
+        rest(&pause);
         pthread_mutex_lock(&f->lock);
     }
     pthread_mutex_unlock(&f->lock);
@@ -384,12 +403,12 @@ void brio_op_await_turn(struct brio_file *f)
 void brio_op_await(struct brio_op *op)
 {
     struct brio_file *f = op->file;
-    int idle = 0;
+    struct pause pause = {.idle = 0};
     pthread_mutex_lock(&f->lock);
     while (!op->over) {
         pthread_mutex_unlock(&f->lock);
         brio_progress();
-        rest(&idle);
+        rest(&pause);
         pthread_mutex_lock(&f->lock);
     }
     pthread_mutex_unlock(&f->lock);
