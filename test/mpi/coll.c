@@ -270,7 +270,8 @@ static void play_all(const struct plan *plan)
  * and read. One rank, another one each time, has nothing. */
 static void by_every_kind(MPI_File fh, struct scene *s)
 {
-    for (int kind = AT_ALL; kind<KINDS; kind += test_nranks> 4 ? 2 : 1) {
+    const int every = test_nranks > 4 ? 2 : 1;
+    for (int kind = AT_ALL; kind < KINDS; kind += every) {
         struct scene_part *idle = &s->part[kind % test_nranks];
         int64_t count = idle->a.count;
         for (int r = 0; r < test_nranks; r++)
