@@ -26,7 +26,8 @@ printf 'romio_cb_write disable\n' >hints
 expect pattern 0 'through owners' explain --ranks 4 --view blocks:4x1000 old
 once view 'from byte 0 on, 4000 bytes of every .*, in 1000 pieces'
 once owner 'rank 0 has bytes 0 to 16000, in 1 window'
-once buffers 'windows of at most 2 MiB'
+once buffers 'windows of at most 512 KiB'
+expect whole_buffers 0 'windows of at most 2 MiB' explain --ranks 4 --view blocks:4kx10000 old
 [ "$(cat old)" = precious ] || wrong old_file_stays "$(cat old)"
 expect reading 0 'collective read' explain --ranks 2 --read --view blocks:4x1000 old
 expect large_pieces 0 'each rank accesses its own bytes' explain --ranks 2 --view contiguous:1g old
