@@ -172,6 +172,14 @@ static void start_missing(struct run *run)
     free(fresh);
 }
 
+/* Who is the i-th in a repetition: another one begins each time, and every second time they come
+ * the other way round, for who comes behind the same one always finds the same in the caches. */
+static size_t turn_of(size_t n, int rep, size_t i)
+{
+    size_t at = (i + (size_t)(rep + 1)) % n;
+    return rep % 2 ? n - 1 - at : at;
+}
+
 static bool run_case(struct run *run)
 {
     const struct brio_bench_plan *plan = run->plan;
@@ -184,7 +192,7 @@ static bool run_case(struct run *run)
     }
     for (int rep = -1; rep < plan->reps; rep++)
         for (size_t i = 0; i < plan->nwho; i++) {
-            give_turn(run, (i + (size_t)(rep + 1)) % plan->nwho, plan->limit);
+            give_turn(run, turn_of(plan->nwho, rep, i), plan->limit);
             run->done++;
         }
     for (size_t i = 0; i < plan->nwho; i++) {
