@@ -412,13 +412,16 @@ static brio_off align_of(const struct engine *e)
     return stripe > 0 && block % stripe != 0 ? stripe : block;
 }
 
-/* Owners that get on at the same time, of an access to a page cache. Writes to one file wait
- * for each other: where ranks share cores that only takes the cores from those who fill
- * windows. */
+/* Owners that get on at the same time, of an access to a page cache. Where ranks share cores,
+ * those who read had better be more than the cores, so that there is always one at work; writes
+ * to one file wait for each other, and more than one owner would only take the cores from those
+ * who fill windows. */
 static int at_once(const struct engine *e, int cores)
 {
-    bool crowded = e->env.team->nranks > cores * e->nnodes;
-    return e->io.dir == BRIO_WRITE && e->env.local && crowded ? e->nnodes : cores * e->nnodes;
+    int all = cores * e->nnodes;
+    if (!e->env.local || e->env.team->nranks <= all)
+        return all;
+    return e->io.dir == BRIO_WRITE ? e->nnodes : 2 * all;
 }
 
 static void inspect(struct engine *e, enum brio_wait how)
