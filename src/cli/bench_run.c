@@ -172,8 +172,9 @@ static void start_missing(struct run *run)
     free(fresh);
 }
 
-/* Who is the i-th in a repetition: another one begins each time, and every second time they come
- * the other way round, for who comes behind the same one always finds the same in the caches. */
+/* Who is the i-th in a repetition: another one begins each time, and every second time they
+ * come the other way round, for who comes behind the same one always finds the same in the
+ * caches. */
 static size_t turn_of(size_t n, int rep, size_t i)
 {
     size_t at = (i + (size_t)(rep + 1)) % n;
