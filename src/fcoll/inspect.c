@@ -204,13 +204,10 @@ static struct brio_window describe(const struct brio_inspect *in, int r, size_t 
 /* Of what goes to, or comes from, another crew for one window. */
 static brio_off largest_box(const struct brio_inspect *in)
 {
-    const struct brio_plan *plan = in->plan;
     brio_off most = 0;
     for (int c = 0; c < in->crew->ncrews; c++)
-        for (size_t k = 0; k < plan->owners[plan->own].nwindows; k++)
-            if (c != in->crew->mine)
-                most =
-                    brio_max(most, brio_plan_share(plan, in->crew, c, plan->nranks, k, NULL));
+        if (c != in->crew->mine)
+            most = brio_max(most, brio_plan_largest(in->plan, in->crew, c));
     return most;
 }
 

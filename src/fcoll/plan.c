@@ -127,6 +127,15 @@ brio_off brio_plan_share(const struct brio_plan *plan, const struct brio_crew *c
     return bytes;
 }
 
+brio_off brio_plan_largest(const struct brio_plan *plan, const struct brio_crew *crew,
+                           int which)
+{
+    brio_off most = 0;
+    for (size_t k = 0; k < plan->owners[plan->own].nwindows; k++)
+        most = brio_max(most, brio_plan_share(plan, crew, which, plan->nranks, k, NULL));
+    return most;
+}
+
 void brio_plan_free(struct brio_plan *plan)
 {
     if (!plan)

@@ -110,6 +110,10 @@ void brio_plan_part(const struct brio_plan *plan, int a, size_t k, brio_off *fro
 brio_off brio_plan_share(const struct brio_plan *plan, const struct brio_crew *crew, int which,
                          int end, size_t k, int *nsources);
 
+/* And of that the most for any of its windows, of all ranks of the crew. */
+brio_off brio_plan_largest(const struct brio_plan *plan, const struct brio_crew *crew,
+                           int which);
+
 void brio_plan_free(struct brio_plan *plan);
 
 BRIO_DOOR_END

@@ -219,16 +219,6 @@ void brio_rounds_release(struct brio_rounds *r)
     r->nposts = 0;
 }
 
-/* The largest box that crew c sends to, or gets from, this rank as an owner. */
-static brio_off largest_box(const struct brio_rounds *r, int c)
-{
-    const struct brio_owner *owner = &r->plan->owners[r->plan->own];
-    brio_off most = 0;
-    for (size_t k = 0; k < owner->nwindows; k++)
-        most = brio_max(most, brio_plan_share(r->plan, r->crew, c, r->plan->nranks, k, NULL));
-    return most;
-}
-
 BRIO_ERR brio_rounds_prepare(struct brio_rounds *r)
 {
     brio_rounds_release(r);
@@ -237,7 +227,7 @@ BRIO_ERR brio_rounds_prepare(struct brio_rounds *r)
     enum brio_err err =
         brio_calloc((size_t)r->crew->ncrews, sizeof *r->posts, (void **)&r->posts);
     for (int c = 0; c < r->crew->ncrews && !err; c++) {
-        brio_off most = c == r->crew->mine ? 0 : largest_box(r, c);
+        brio_off most = c == r->crew->mine ? 0 : brio_plan_largest(r->plan, r->crew, c);
         struct brio_post *post = &r->posts[r->nposts];
         size_t bytes = ((size_t)most / BRIO_BOX_HEAD + 2) * BRIO_BOX_HEAD; /* aligned */
         if (most == 0)
