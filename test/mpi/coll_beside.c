@@ -3,6 +3,7 @@
 #include "coll_modules.h"
 
 #include "brio/brio.h"
+#include "calls.h"
 
 enum {
     BLOCK = 24,
@@ -236,6 +237,44 @@ static void one_rank_differs(void)
     each_module(differing);
 }
 
+/* Reads of one block each, for which the ranks soon no longer wait for each other; at times
+ * some ranks read many blocks, which go through owners where there are any, or all write. */
+static void blocks_ahead(const struct coll_setup *setup)
+{
+    static unsigned char buf[BYTES], want[BYTES];
+    static const enum kind kinds[] = {AT_ALL, IAT_ALL, AT_SPLIT};
+    MPI_File fh = coll_open(setup);
+    deal_view(fh, test_rank, test_nranks);
+    for (int i = 0; i < 240 && test_failed == 0; i++) {
+        int many = (i * 7 + 3) % 23 == 0 && (i + test_rank) % 3 != 1;
+        int first = many ? 0 : (int)test_below(NBLOCKS);
+        int n = many ? BYTES : BLOCK, got;
+        MPI_Status st;
+        if (i % 60 == 0) {
+            fill(want, test_rank, i);
+            OK(MPI_File_write_at_all(fh, 0, want, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+        }
+        if (test_below(20) == 0)
+            usleep((useconds_t)test_below(400));
+        memset(buf, 0xEE, BYTES);
+        struct call call = {.kind = kinds[i / 5 % 3],
+                            .off = (MPI_Offset)first * BLOCK,
+                            .buf = buf,
+                            .count = n,
+                            .type = MPI_BYTE};
+        OK(call_read(fh, &call, &st));
+        MPI_Get_count(&st, MPI_BYTE, &got);
+        CHECK(got == n && memcmp(buf, want + (size_t)first * BLOCK, (size_t)n) == 0,
+              "read %d: %d bytes, or others", i, got);
+    }
+    OK(MPI_File_close(&fh));
+}
+
+static void reading_ahead(void)
+{
+    each_module(blocks_ahead);
+}
+
 /* A view that one rank cannot set is set on none, and neither are its hints for owners: they
  * all go on with the view, the module and the buffers that they had. */
 static void refusing(const struct coll_setup *setup)
@@ -431,6 +470,7 @@ int main(int argc, char **argv)
                                              TEST(views_in_turn),
                                              TEST(late_ranks),
                                              TEST(one_rank_differs),
+                                             TEST(reading_ahead),
                                              TEST(one_rank_refuses_the_view),
                                              TEST(waiting_in_another_file),
                                              TEST(halves_of_the_ranks),
