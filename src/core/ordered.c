@@ -1,5 +1,5 @@
 /* Every rank lays the length of its record, and the record if it is short, into memory that all
- * map; who comes last takes places for all, does the access for all, and tells them. Else each
+ * map; one of them takes places for all, does the access for all, and tells them. Else each
  * makes its own access, which for writes waits for the others' in the system, and a second
  * meeting follows, as many changes of process as there are ranks if there are fewer cores.
  * One long write to the page cache is cheaper than many short ones: up to 32 KiB a record by
@@ -21,9 +21,12 @@ enum {
     MEMORY = 4 << 20, /* of all ranks' long records, at most */
     ROOMY = 1 << 10,  /* of a record that is read where every rank has a core */
     LINE = 64,
+    SOON = 8,          /* looks of rank 0 for the others: some ten microseconds */
     YIELDS = 30,       /* while others are still to come, */
     MORE_YIELDS = 1000 /* and while the access is made */
 };
+
+static const uint32_t ANYBODY = 1u << 31;
 
 /* The room of each rank's record in the memory. */
 static brio_off room(const struct brio_file *f)
@@ -32,12 +35,17 @@ static brio_off room(const struct brio_file *f)
     return f->store.local ? brio_max(SHORT, brio_min(LONG, share)) : SHORT;
 }
 
+static bool is_roomy(const struct brio_file *f)
+{
+    return f->team.nranks <= brio_cores();
+}
+
 /* Bytes of a record that goes through the memory, at most. */
 static brio_off longest(const struct brio_file *f, enum brio_dir dir)
 {
     if (dir == BRIO_WRITE)
         return room(f);
-    return f->team.nranks <= brio_cores() ? ROOMY : SHORT;
+    return is_roomy(f) ? ROOMY : SHORT;
 }
 
 /* What a rank brings, and what those before it have brought: a rank looks at its own only,
@@ -52,7 +60,7 @@ struct entry {
 /* The memory begins with this; behind it an entry of each rank, then a record of each. What is
  * told stays until all have come again, and lies beside the bell: who hears it, has it. */
 struct brio_ordered_head {
-    _Atomic uint32_t arrived;
+    _Atomic uint32_t arrived; /* ranks, and whether the last of them acts (ANYBODY) */
     char pad[LINE - sizeof(uint32_t)];
     struct brio_bell bell; /* rung at the end of each meeting */
     enum brio_err err;     /* everybody's */
@@ -144,7 +152,7 @@ struct watch {
     int64_t file; /* nanoseconds of the access */
 };
 
-/* By the last rank to come, for all; their views are the same. */
+/* By the rank that acts, for all; their views are the same. */
 static BRIO_ERR move_records(struct brio_file *f, enum brio_dir dir, brio_off bytes,
                              struct watch *watch)
 {
@@ -171,7 +179,7 @@ static BRIO_ERR move_records(struct brio_file *f, enum brio_dir dir, brio_off by
     return result.err;
 }
 
-/* By the last rank to come. */
+/* By one rank, when all have come. */
 static void act(struct brio_file *f, enum brio_dir dir, struct watch *watch)
 {
     struct brio_ordered_head *head = f->ordered.head;
@@ -208,12 +216,31 @@ static void await(struct brio_file *f, uint32_t heard)
     const uint32_t all = (uint32_t)f->team.nranks;
     int round = 0;
     for (int looks = 0; brio_bell_heard(&head->bell) == heard; looks++) {
-        bool acts = atomic_load_explicit(&head->arrived, memory_order_relaxed) == all;
-        if (f->team.nranks > brio_cores() && looks < (acts ? MORE_YIELDS : YIELDS))
+        uint32_t now = atomic_load_explicit(&head->arrived, memory_order_relaxed);
+        bool acts = (now & ~ANYBODY) == all;
+        if (!is_roomy(f) && looks < (acts ? MORE_YIELDS : YIELDS))
             brio_breathe(&f->team);
         else
             brio_bell_wait(&f->team, &head->bell, heard, &round);
     }
+}
+
+/* Whether this rank acts for all. Where every rank has a core it is rank 0 if the others come
+ * soon: what the system keeps of the file then stays in the cache of one core. Else it is the
+ * last to come. */
+static bool arrive(struct brio_file *f)
+{
+    _Atomic uint32_t *arrived = &f->ordered.head->arrived;
+    const uint32_t all = (uint32_t)f->team.nranks;
+    const bool first = f->team.rank == 0;
+    uint32_t seen = atomic_fetch_add(arrived, first && !is_roomy(f) ? 1 + ANYBODY : 1) + 1;
+    if (!first || !is_roomy(f))
+        return (seen & ~ANYBODY) == all && (first || seen & ANYBODY);
+    for (int looks = 0; looks < SOON && seen != all; looks++) {
+        brio_look_closely(&f->team, arrived, seen);
+        seen = atomic_load(arrived);
+    }
+    return seen == all || atomic_fetch_or(arrived, ANYBODY) == all;
 }
 
 static void meet(struct brio_file *f, const struct brio_ready *r, int64_t vote)
@@ -231,7 +258,7 @@ static void meet(struct brio_file *f, const struct brio_ready *r, int64_t vote)
         touch(f, f->team.rank, mine->here);
         brio_pack(record(f, f->team.rank), r->io.mem, r->io.buf, 0, mine->here);
     }
-    if (atomic_fetch_add(&head->arrived, 1) + 1 == (uint32_t)f->team.nranks) {
+    if (arrive(f)) {
         act(f, r->io.dir, &watch);
         atomic_store_explicit(&head->arrived, 0, memory_order_relaxed); /* the bell tells */
         brio_bell_ring(&head->bell);
