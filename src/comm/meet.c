@@ -16,7 +16,6 @@ void brio_meet_init(struct brio_meet *meet)
     for (int i = 0; i < 2 * BRIO_MEET_WORDS; i++)
         atomic_store(&meet->most[i % 2][i / 2], INT64_MIN);
     atomic_store(&meet->arrived, 0);
-    atomic_store(&meet->leash, 0);
     atomic_store(&meet->over.rung, 0);
     atomic_store(&meet->over.sleepers, 0);
 }

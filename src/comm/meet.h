@@ -16,8 +16,6 @@ struct brio_meet {
     char pad[60];
     struct brio_bell over; /* rung at the end of each */
     char rest[56];
-    _Atomic uint64_t leash; /* who uses it says what it means between two meetings */
-    char more[56];
     _Atomic int64_t most[2][BRIO_MEET_WORDS];
 };
 

@@ -9,7 +9,6 @@
 #include "comm/verdict.h"
 #include "fcoll/config_list.h"
 #include "fcoll/inspect.h"
-#include "fcoll/leash.h"
 #include "fcoll/phases.h"
 #include "fcoll/rounds.h"
 #include "fcoll/shelf.h"
@@ -18,7 +17,6 @@
 #include "type/cut.h"
 
 enum stage {
-    ALONE,      /* this rank's bytes, and that is all */
     MOVING,     /* this rank's bytes, which need no owner */
     AGREEING,   /* on what is accessed, and whether a plan is there */
     INSPECTING, /* a plan is made */
@@ -43,11 +41,10 @@ struct engine {
     int *spread; /* nranks, see brio_spread */
     bool listed; /* the first conf.nodes of them are those of cb_config_list */
     struct brio_shelf shelf;
-    struct brio_leash leash;
 
     enum stage stage;
     struct brio_io io;         /* what is left of the access after MOVING */
-    struct brio_ticket ticket; /* of ALONE and MOVING */
+    struct brio_ticket ticket; /* of MOVING */
     enum brio_err mine;
     char text[BRIO_ERR_TEXT]; /* of mine */
     struct brio_kept *found;
@@ -278,8 +275,10 @@ static void go_ahead(struct engine *e, enum brio_wait how)
 static void agree(struct engine *e, enum brio_wait how)
 {
     e->stage = AGREEING;
-    if (e->mine)
+    if (e->mine) {
+        brio_err_save(e->text);
         e->io.bytes = 0;
+    }
     e->reduce.n = WORDS;
     fill_words(e);
     go_ahead(e, how);
@@ -295,60 +294,37 @@ static bool wants_owner(const struct engine *e, const struct brio_io *io)
                             : use == BRIO_ON_ALWAYS;
 }
 
-static void move_own(struct engine *e, const struct brio_io *io, enum brio_wait how)
-{
-    brio_phase(e->env.stats, BRIO_PHASE_FILE);
-    e->ticket.done = false;
-    e->env.lane->ops->submit(e->env.lane->self, io, how, &e->ticket);
-}
-
-static bool moved_own(struct engine *e, enum brio_wait how)
-{
-    if (!e->ticket.done)
-        e->env.lane->ops->reap(e->env.lane->self, &e->ticket, how);
-    return e->ticket.done;
-}
-
-/* Bytes that need no owner are moved by their rank. A rank that writes them comes to the
- * agreement afterwards: if no rank has others, it is the verdict, too. One that reads comes
- * before and looks at it afterwards: what a read of its own bytes meets is nobody else's
- * affair, and so it need not wait for the reads of others, only for their coming; and after
- * some of them not even for that. */
+/* Bytes that need no owner are moved before anything is agreed on: if no rank has others, the
+ * one agreement is the verdict. */
 void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
                        enum brio_wait how)
 {
     struct engine *e = self;
-    bool own = !mine && io->bytes > 0;
-    bool owner = own && brio_worth_planning(&e->env, io) && wants_owner(e, io);
-    bool alone = io->dir == BRIO_READ && brio_leash_is_off(&e->leash, e->env.team, !owner);
     e->io = *io;
     e->mine = mine;
     e->ticket = (struct brio_ticket){.done = true};
-    if (mine)
-        brio_err_save(e->text);
-    if (!alone && (!own || owner)) {
+    if (mine || io->bytes == 0 || (brio_worth_planning(&e->env, io) && wants_owner(e, io))) {
         agree(e, how);
         return;
     }
-    e->io.bytes = 0;
-    if (!alone && io->dir == BRIO_READ)
-        agree(e, BRIO_POLL);
-    e->stage = alone ? ALONE : MOVING;
-    if (own)
-        move_own(e, io, how);
+    e->stage = MOVING;
+    e->ticket.done = false;
+    brio_phase(e->env.stats, BRIO_PHASE_FILE);
+    e->env.lane->ops->submit(e->env.lane->self, &e->io, how, &e->ticket);
 }
 
-/* Of its own bytes this rank knows all; what is left is between the ranks. */
-static void join(struct engine *e, enum brio_wait how)
+/* True when the bytes that need no owner have been moved. */
+static bool moved_own(struct engine *e, enum brio_wait how)
 {
-    if (e->io.dir == BRIO_READ) {
-        brio_phase(e->env.stats, BRIO_PHASE_WAIT);
-        e->stage = AGREEING;
-        return;
-    }
+    if (!e->ticket.done)
+        e->env.lane->ops->reap(e->env.lane->self, &e->ticket, how);
+    if (!e->ticket.done)
+        return false;
     e->mine = e->ticket.result.err;
-    memcpy(e->text, e->ticket.text, sizeof e->text);
-    agree(e, how);
+    if (e->mine)
+        brio_err_restore(e->ticket.text);
+    e->io.bytes = 0;
+    return true;
 }
 
 static void go_direct(struct engine *e, enum brio_wait how)
@@ -509,12 +485,12 @@ static const char *why_none(const struct engine *e)
     return "no rank has small pieces in rising order, which owners would join";
 }
 
-/* No rank has bytes for an owner, and `worst` is what any has met. */
-static void conclude(struct engine *e, int64_t worst, struct brio_result *out)
+/* The agreement is the verdict, too. */
+static void conclude(struct engine *e, struct brio_result *out)
 {
     e->direct_why = why_none(e);
     brio_count(e->env.stats, BRIO_N_DIRECT, 1);
-    *out = (struct brio_result){.err = brio_verdict_read(worst)};
+    *out = (struct brio_result){.err = brio_verdict_read(e->reduce.out[WORST])};
     if (e->mine) {
         brio_err_restore(e->text);
         out->err = e->mine;
@@ -607,24 +583,17 @@ static bool advance(struct engine *e, enum brio_wait how, bool *done, struct bri
     struct brio_plan *plan;
     enum brio_err err = BRIO_OK;
     switch (e->stage) {
-    case ALONE:
-        *done = moved_own(e, how);
-        if (*done)
-            conclude(e, 0, out);
-        return *done;
     case MOVING:
         if (!moved_own(e, how))
             return false;
-        join(e, how);
+        agree(e, how);
         return true;
     case AGREEING:
         if (!brio_reduce_done(&e->reduce, how))
             return false;
         *done = !e->reduce.failed && e->reduce.out[MOST] == 0;
-        if (e->io.dir == BRIO_READ)
-            brio_leash_met(&e->leash, *done && !e->reduce.out[WORST]);
         if (*done)
-            conclude(e, e->reduce.out[WORST], out);
+            conclude(e, out);
         else
             decide(e, how);
         return true;
@@ -681,11 +650,6 @@ void brio_engine_step(void *self, enum brio_wait how, bool *done, struct brio_re
     *done = false;
     while (!*done && advance(e, how, done, out))
         ;
-    if (!*done)
-        return;
-    out->bytes += e->ticket.result.bytes;
-    if (e->ticket.result.err) {
-        brio_err_restore(e->ticket.text);
-        out->err = e->ticket.result.err;
-    }
+    if (*done)
+        out->bytes += e->ticket.result.bytes;
 }

@@ -237,9 +237,9 @@ static void one_rank_differs(void)
     each_module(differing);
 }
 
-/* Reads of one block each, for which the ranks soon no longer wait for each other; at times
- * some ranks read many blocks, which go through owners where there are any, or all write. */
-static void blocks_ahead(const struct coll_setup *setup)
+/* Reads of one block each, which need no owner; at times some ranks, not always the same, read
+ * many blocks, which go through owners where there are any, and others come late. */
+static void one_or_many(const struct coll_setup *setup)
 {
     static unsigned char buf[BYTES], want[BYTES];
     static const enum kind kinds[] = {AT_ALL, IAT_ALL, AT_SPLIT};
@@ -270,9 +270,9 @@ static void blocks_ahead(const struct coll_setup *setup)
     OK(MPI_File_close(&fh));
 }
 
-static void reading_ahead(void)
+static void some_read_many(void)
 {
-    each_module(blocks_ahead);
+    each_module(one_or_many);
 }
 
 /* A view that one rank cannot set is set on none, and neither are its hints for owners: they
@@ -470,7 +470,7 @@ int main(int argc, char **argv)
                                              TEST(views_in_turn),
                                              TEST(late_ranks),
                                              TEST(one_rank_differs),
-                                             TEST(reading_ahead),
+                                             TEST(some_read_many),
                                              TEST(one_rank_refuses_the_view),
                                              TEST(waiting_in_another_file),
                                              TEST(halves_of_the_ranks),
