@@ -7,10 +7,10 @@
 
 #include "base/mem.h"
 #include "comm/verdict.h"
-#include "fcoll/config_list.h"
 #include "fcoll/inspect.h"
 #include "fcoll/phases.h"
 #include "fcoll/rounds.h"
+#include "fcoll/seats.h"
 #include "fcoll/shelf.h"
 #include "fcoll/worth.h"
 #include "mod/hint.h"
@@ -36,10 +36,7 @@ struct engine {
     struct brio_crew alone; /* if data goes by messages only */
     int nnodes;
     bool phased;
-    enum brio_order ordered;
-    int row;     /* of a Cartesian communicator, or 0 */
-    int *spread; /* nranks, see brio_spread */
-    bool listed; /* the first conf.nodes of them are those of cb_config_list */
+    struct brio_seats seats;
     struct brio_shelf shelf;
 
     enum stage stage;
@@ -59,56 +56,6 @@ struct engine {
     size_t nrounds; /* of phases */
 };
 
-/* Which ranks a maker of groups puts together. A grid's ranks are in the order of its rows:
- * those of one row differ in the last coordinate only. */
-static void order_ranks(struct engine *e)
-{
-    enum {
-        MANY = 16
-    };
-    int kind = MPI_UNDEFINED, ndims = 0, dims[MANY], periods[MANY], coords[MANY];
-    if (!e->maker->grouped)
-        return;
-    e->ordered = e->conf.groups == BRIO_GROUPS_RANKS ? BRIO_ORDER_RANKS : BRIO_ORDER_DATA;
-    if (e->conf.groups != BRIO_GROUPS_AUTO && e->conf.groups != BRIO_GROUPS_GRID)
-        return;
-    PMPI_Topo_test(e->env.team->comm, &kind);
-    if (kind == MPI_CART && PMPI_Cartdim_get(e->env.team->comm, &ndims) == MPI_SUCCESS &&
-        ndims > 1 && ndims <= MANY &&
-        PMPI_Cart_get(e->env.team->comm, ndims, dims, periods, coords) == MPI_SUCCESS) {
-        e->row = dims[ndims - 1];
-        e->ordered = BRIO_ORDER_RANKS;
-    }
-}
-
-/* Owners as cb_config_list has them, if it says anything. */
-static BRIO_ERR take_list(struct engine *e)
-{
-    const char *list = e->conf.config_list, *stranger;
-    const struct brio_nodes *nodes = e->env.nodes;
-    size_t len;
-    int *ranks = NULL, n = 0;
-    if (!*list)
-        return BRIO_OK;
-    enum brio_err err = brio_calloc((size_t)nodes->nranks, sizeof *ranks, (void **)&ranks);
-    if (!err)
-        err = brio_config_list_ranks(list, nodes, ranks, &n);
-    if (!err && n > 0) {
-        memcpy(e->spread, ranks, (size_t)n * sizeof *ranks);
-        e->conf.nodes = e->conf.nodes > 0 ? brio_min(e->conf.nodes, n) : n;
-        e->listed = true;
-    }
-    if (!err && e->env.team->rank == 0) {
-        stranger = brio_config_list_stranger(list, nodes, &len);
-        if (stranger)
-            brio_warn_once("cb_config_list: no rank runs on \"%.*s\"", (int)len, stranger);
-        if (n < 0)
-            brio_warn_once("cb_config_list: \"%s\" leaves no rank, and is not used", list);
-    }
-    free(ranks);
-    return err;
-}
-
 static BRIO_ERR make_parts(struct engine *e)
 {
     size_t n = (size_t)e->env.team->nranks;
@@ -127,10 +74,8 @@ static BRIO_ERR make_parts(struct engine *e)
     if (!err)
         err = brio_calloc(n, sizeof *e->rounds.keepers, (void **)&e->rounds.keepers);
     if (!err)
-        err = brio_calloc(n, sizeof *e->spread, (void **)&e->spread);
-    if (!err)
-        err = brio_spread(e->env.crew, e->env.team->nranks, e->spread);
-    return err ? err : take_list(e);
+        err = brio_seats_open(&e->seats, &e->env, &e->conf, e->maker->grouped);
+    return err;
 }
 
 BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_env *env,
@@ -148,7 +93,6 @@ BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_en
                     : e->conf.exchange == BRIO_EXCHANGE_PHASES;
     e->phases.rounds = &e->rounds;
     e->nnodes = env->crew->ncrews;
-    order_ranks(e);
     err = make_parts(e);
     if (err) {
         brio_engine_close(e);
@@ -175,7 +119,7 @@ void brio_engine_close(void *self)
     brio_map_unref(e->rounds.flat);
     if (e->env.crew == &e->alone)
         brio_crew_close(&e->alone);
-    free(e->spread);
+    brio_seats_close(&e->seats);
     free(e->rounds.keepers);
     free(e->rounds.next);
     free(e);
@@ -434,12 +378,12 @@ static void inspect(struct engine *e, enum brio_wait how)
     e->extent = (struct brio_extent){
         .nranks = e->env.team->nranks,
         .at_once = at_once(e, (int)w[CORES]),
-        .spread = e->spread,
-        .listed = e->listed,
+        .spread = e->seats.spread,
+        .listed = e->seats.listed,
         .k = k_of(e),
         .in_file_order = e->phased,
-        .ordered = e->ordered,
-        .row = e->row,
+        .ordered = e->seats.ordered,
+        .row = e->seats.row,
         .crew_of = e->env.crew->crew_of,
         .ncrews = e->env.crew->ncrews,
         .lo = ~w[LOW],
@@ -449,7 +393,7 @@ static void inspect(struct engine *e, enum brio_wait how)
         .servers = e->env.places.ops->servers(e->env.places.self),
         .stripe = e->env.stripe,
         .places = e->env.places,
-        .owners = (int)brio_min(e->conf.nodes, e->env.team->nranks),
+        .owners = e->seats.owners,
     };
     brio_off span = (e->extent.hi - e->extent.lo) / brio_aggregators(&e->extent);
     e->extent.buffer = brio_worth_window(&e->env, e->conf.buffer, span);
