@@ -34,6 +34,7 @@ struct brio_coherent {
     _Atomic bool atomic;
     _Atomic uint64_t asked, found; /* pieces of pages that this rank wanted; cached by any */
     struct brio_courier *courier;  /* to other crews; NULL if there are none */
+    _Atomic uint32_t turns;        /* see coherent_lock.c */
     pthread_mutex_t frames_lock;   /* of this rank's frames being given and taken */
     pthread_mutex_t wait_lock;
     struct brio_letter *waiting; /* for locks of this rank's pages; with wait_lock */

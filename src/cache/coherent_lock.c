@@ -44,6 +44,14 @@ char *brio_coherent_far_bytes(struct brio_box *box)
     return ((struct words *)box->data)->bytes;
 }
 
+/* A frame goes from one thread of this rank to another with the page's lock, which other ranks
+ * may have passed on by messages: an order that neither compiler nor sanitizer knows of. */
+static void take_turns(struct brio_coherent *c)
+{
+    if (c->courier)
+        atomic_fetch_add_explicit(&c->turns, 1, memory_order_acq_rel);
+}
+
 /* ---- In memory -------------------------------------------------------------------------- */
 
 /* With the lock of the bay: those who got theirs go on. */
@@ -157,6 +165,7 @@ BRIO_ERR brio_coherent_lock(struct brio_coherent *c, struct brio_box *box,
 {
     for (;;) {
         enum brio_err err = lock_once(c, box, wish, out, answer);
+        take_turns(c);
         if (err || *answer == BRIO_GRANTED || !wish->wait)
             return err;
         /* The home has no room for one more page or one more who waits. */
@@ -168,6 +177,7 @@ BRIO_ERR brio_coherent_unlock(struct brio_coherent *c, struct brio_box *box, bri
                               const struct brio_grant *grant)
 {
     int home = (int)(page % c->team->nranks);
+    take_turns(c);
     if (c->member_of[home] >= 0) {
         unlock_near(c, c->member_of[home], page, grant);
         return BRIO_OK;
@@ -264,6 +274,7 @@ static size_t move_bytes(struct brio_coherent *c, struct words *w)
     struct brio_held_frame f = brio_coherent_frame(c, w->grant.owner, w->grant.frame);
     enum brio_err err;
     size_t bytes = 0;
+    take_turns(c);
     if (w->what == READ)
         err = brio_coherent_load(c, f, w->lo, w->lo + w->len);
     else
@@ -279,6 +290,7 @@ static size_t move_bytes(struct brio_coherent *c, struct words *w)
     w->err = (int32_t)err;
     w->grant.ready = f.frame->whole;
     w->size = atomic_load(&brio_bay_at(c, 0)->size);
+    take_turns(c);
     return sizeof *w + bytes;
 }
 
