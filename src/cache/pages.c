@@ -2,75 +2,20 @@
  * Memory for a page comes from one stack for all, so that what was used last, and is warm, is
  * used next. Nobody keeps a lock while it waits for the store; that of the stack is taken last.
  */
-#include "cache/pages.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "cache/dirty.h"
+#include "cache/pages_parts.h"
 #include "comm/verdict.h"
 
 enum {
-    PLACES = 8,      /* of a shelf */
     MIN_RUNS = 64,   /* dirty runs of a page, at least; */
     RUN_BYTES = 256, /* and one for so many of its bytes */
-    SMALL = 2000,    /* bytes of a put that costs less than the way to its memory */
-    MAX_WAITING = 4  /* full pages that are passed on and not yet written */
-};
-
-enum state {
-    EMPTY,
-    HELD,   /* some of it is dirty */
-    LEAVING /* being written */
-};
-
-struct brio_sheet {
-    brio_off page;
-    enum state state;
-    uint32_t slot;   /* its memory */
-    uint32_t age;    /* when it was last put to, in pages begun */
-    uint32_t failed; /* the flush in which it could not be written */
-};
-
-struct brio_shelf {
-    pthread_mutex_t lock;
-    pthread_cond_t left; /* some page here is no longer LEAVING */
-    struct brio_sheet place[PLACES];
-};
-
-/* At the beginning of the shared memory. */
-struct head {
-    pthread_mutex_t lock; /* of the stack of free slots */
-    pthread_cond_t changed;
-    uint32_t nfree;
-    uint32_t changes;              /* pages that have been written, or could not be */
-    _Atomic uint32_t begun;        /* pages */
-    _Atomic uint32_t word;         /* the caller's */
-    _Atomic uint32_t hand;         /* the shelf where the search for something old goes on */
-    brio_off waiting[MAX_WAITING]; /* full pages, for ranks that have time; */
-    _Alignas(64) _Atomic uint32_t nwaiting; /* so many. Changed with the lock */
-    _Atomic uint32_t nidle;                 /* ranks that wait for the others */
-    struct brio_bell passed;                /* a page has been, or a rank has come */
-};
-
-struct brio_pages {
-    const struct brio_crew *crew;
-    struct brio_lane below;
-    struct brio_map *flat; /* contiguous bytes */
-    uint32_t page;         /* bytes */
-    uint32_t nslots, nshelves, max_runs;
-    uint32_t flushes;
-    bool shares; /* ranks write for each other: each of several has a core */
-    struct brio_region region;
-    struct head *head;       /* the parts of the region */
-    _Atomic uint32_t *wrote; /* by rank: pages */
-    struct brio_shelf *shelves;
-    uint32_t *free_slots;
-    char *runs, *data;
+    SMALL = 2000     /* bytes of a put that costs less than the way to its memory */
 };
 
 static char *data_of(const struct brio_pages *p, const struct brio_sheet *sheet)
@@ -94,6 +39,44 @@ static bool is_full(const struct brio_pages *p, const struct brio_dirty *dirty)
     return dirty->n == 1 && dirty->run[0].lo == 0 && dirty->run[0].hi == p->page;
 }
 
+/* ---- Ranks that run ahead --------------------------------------------------------------- */
+
+/* With more ranks than cores, one that has a core begins page after page, which the others
+ * fill when they get theirs: memory that each of them must be given by the system first. So it
+ * lets them catch up, unless they did nothing the last times. */
+static void run_ahead(struct brio_pages *p)
+{
+    uint32_t left = atomic_load_explicit(&p->unwaited, memory_order_relaxed);
+    if (left > 0)
+        atomic_store_explicit(&p->unwaited, left - 1, memory_order_relaxed);
+    else
+        atomic_store_explicit(&p->ahead, true, memory_order_relaxed);
+}
+
+static void fall_back(struct brio_pages *p)
+{
+    enum {
+        LONGEST = 100000, /* nanoseconds */
+        MOST = 64
+    };
+    struct brio_pages_head *head = p->head;
+    struct timespec until;
+    int late = 0;
+    atomic_store_explicit(&p->ahead, false, memory_order_relaxed);
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += LONGEST;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    pthread_mutex_lock(&head->lock);
+    for (uint32_t seen = head->changes; head->changes == seen && !late;)
+        late = pthread_cond_timedwait(&head->changed, &head->lock, &until);
+    pthread_mutex_unlock(&head->lock);
+    p->vain = late ? (uint32_t)brio_min(2 * (brio_off)p->vain + 1, MOST) : 0;
+    atomic_store_explicit(&p->unwaited, p->vain, memory_order_relaxed);
+}
+
 /* ---- Slots of memory ----------------------------------------------------------------- */
 
 static bool take_slot(struct brio_pages *p, uint32_t *out)
@@ -102,7 +85,10 @@ static bool take_slot(struct brio_pages *p, uint32_t *out)
     bool found = p->head->nfree > 0;
     if (found)
         *out = p->free_slots[--p->head->nfree];
+    uint32_t used = p->nslots - p->head->nfree;
     pthread_mutex_unlock(&p->head->lock);
+    if (p->crowded && used > (uint32_t)p->crew->team.nranks)
+        run_ahead(p);
     return found;
 }
 
@@ -129,7 +115,8 @@ static void tell_change(struct brio_pages *p)
     pthread_mutex_unlock(&p->head->lock);
 }
 
-/* For those who found no memory, and every page LEAVING, when there were `seen` changes. */
+/* For those who found no memory, and every page BRIO_LEAVING, when there were `seen` changes.
+ */
 static void await_change(struct brio_pages *p, uint32_t seen)
 {
     pthread_mutex_lock(&p->head->lock);
@@ -163,7 +150,7 @@ static BRIO_ERR write_runs(struct brio_pages *p, const struct brio_sheet *sheet)
 
 static void vacate(struct brio_pages *p, struct brio_sheet *sheet)
 {
-    sheet->state = EMPTY;
+    sheet->state = BRIO_EMPTY;
     give_slot(p, sheet->slot);
 }
 
@@ -171,12 +158,12 @@ static void vacate(struct brio_pages *p, struct brio_sheet *sheet)
 static BRIO_ERR write_page(struct brio_pages *p, struct brio_shelf *shelf,
                            struct brio_sheet *sheet)
 {
-    sheet->state = LEAVING;
+    sheet->state = BRIO_LEAVING;
     pthread_mutex_unlock(&shelf->lock);
     enum brio_err err = write_runs(p, sheet);
     pthread_mutex_lock(&shelf->lock);
     if (err) {
-        sheet->state = HELD;
+        sheet->state = BRIO_HELD;
     } else {
         vacate(p, sheet);
         atomic_fetch_add_explicit(&p->wrote[p->crew->team.rank], 1, memory_order_relaxed);
@@ -192,9 +179,9 @@ static struct brio_sheet *find_oldest(const struct brio_pages *p, struct brio_sh
 {
     uint32_t now = atomic_load_explicit(&p->head->begun, memory_order_relaxed);
     struct brio_sheet *oldest = NULL;
-    for (int i = 0; i < PLACES; i++) {
+    for (int i = 0; i < BRIO_PLACES; i++) {
         struct brio_sheet *sheet = &shelf->place[i];
-        if (sheet->state == HELD && (!oldest || now - sheet->age > now - oldest->age))
+        if (sheet->state == BRIO_HELD && (!oldest || now - sheet->age > now - oldest->age))
             oldest = sheet;
     }
     return oldest;
@@ -223,16 +210,16 @@ static BRIO_ERR make_room(struct brio_pages *p)
 /* With the lock held; NULL if the page is not here. */
 static struct brio_sheet *find(struct brio_shelf *shelf, brio_off page)
 {
-    for (int i = 0; i < PLACES; i++)
-        if (shelf->place[i].state != EMPTY && shelf->place[i].page == page)
+    for (int i = 0; i < BRIO_PLACES; i++)
+        if (shelf->place[i].state != BRIO_EMPTY && shelf->place[i].page == page)
             return &shelf->place[i];
     return NULL;
 }
 
 static struct brio_sheet *find_place(struct brio_shelf *shelf)
 {
-    for (int i = 0; i < PLACES; i++)
-        if (shelf->place[i].state == EMPTY)
+    for (int i = 0; i < BRIO_PLACES; i++)
+        if (shelf->place[i].state == BRIO_EMPTY)
             return &shelf->place[i];
     return NULL;
 }
@@ -243,8 +230,8 @@ static BRIO_ERR approach(struct brio_pages *p, struct brio_shelf *shelf, brio_of
                          struct brio_sheet **out)
 {
     struct brio_sheet *sheet = find(shelf, page);
-    uint32_t slot;
-    if (sheet && sheet->state == HELD) {
+    uint32_t slot = 0;
+    if (sheet && sheet->state == BRIO_HELD) {
         struct brio_dirty *dirty = dirty_of(p, sheet);
         if (dirty->n == dirty->max || is_full(p, dirty))
             return write_page(p, shelf, sheet);
@@ -264,7 +251,7 @@ static BRIO_ERR approach(struct brio_pages *p, struct brio_shelf *shelf, brio_of
         pthread_mutex_lock(&shelf->lock);
         return err;
     }
-    *place = (struct brio_sheet){.page = page, .state = HELD, .slot = slot};
+    *place = (struct brio_sheet){.page = page, .state = BRIO_HELD, .slot = slot};
     brio_dirty_init(dirty_of(p, place), p->max_runs);
     atomic_fetch_add_explicit(&p->head->begun, 1, memory_order_relaxed);
     *out = place;
@@ -317,11 +304,11 @@ static bool has_written(const struct brio_pages *p, bool more)
 /* With the lock of the page's shelf held: leaves a full page to a rank with less to do. */
 static bool pass_on(struct brio_pages *p, brio_off page)
 {
-    struct head *head = p->head;
+    struct brio_pages_head *head = p->head;
     if (!p->shares || (atomic_load(&head->nidle) == 0 && !has_written(p, true)))
         return false;
     pthread_mutex_lock(&head->lock);
-    bool passed = head->nwaiting < MAX_WAITING;
+    bool passed = head->nwaiting < BRIO_MAX_WAITING;
     if (passed)
         head->waiting[head->nwaiting++] = page;
     pthread_mutex_unlock(&head->lock);
@@ -333,7 +320,7 @@ static bool pass_on(struct brio_pages *p, brio_off page)
 /* The page that has waited longest, or -1. */
 static brio_off take_over(struct brio_pages *p)
 {
-    struct head *head = p->head;
+    struct brio_pages_head *head = p->head;
     brio_off page = -1;
     pthread_mutex_lock(&head->lock);
     if (head->nwaiting > 0) {
@@ -355,7 +342,7 @@ static bool write_waiting(struct brio_pages *p)
     struct brio_shelf *shelf = shelf_of(p, page);
     pthread_mutex_lock(&shelf->lock);
     struct brio_sheet *sheet = find(shelf, page);
-    if (sheet && sheet->state == HELD && is_full(p, dirty_of(p, sheet)) &&
+    if (sheet && sheet->state == BRIO_HELD && is_full(p, dirty_of(p, sheet)) &&
         write_page(p, shelf, sheet))
         brio_log(BRIO_NOTE, "not yet written: %s", brio_err_text());
     pthread_mutex_unlock(&shelf->lock);
@@ -367,11 +354,13 @@ void brio_pages_help(struct brio_pages *p)
     if (atomic_load_explicit(&p->head->nwaiting, memory_order_relaxed) > 0 &&
         has_written(p, false))
         (void)write_waiting(p);
+    if (atomic_load_explicit(&p->ahead, memory_order_relaxed))
+        fall_back(p);
 }
 
 void brio_pages_attend(struct brio_pages *p, bool (*over)(void *self), void *self)
 {
-    struct head *head = p->head;
+    struct brio_pages_head *head = p->head;
     int round = 0;
     atomic_fetch_add(&head->nidle, 1);
     brio_bell_ring(&head->passed);
@@ -402,7 +391,7 @@ BRIO_ERR brio_pages_forget(struct brio_pages *p, brio_off page, uint32_t lo, uin
     struct brio_sheet *sheet;
     enum brio_err err = BRIO_OK;
     pthread_mutex_lock(&shelf->lock);
-    while ((sheet = find(shelf, page)) && sheet->state == LEAVING)
+    while ((sheet = find(shelf, page)) && sheet->state == BRIO_LEAVING)
         pthread_cond_wait(&shelf->left, &shelf->lock);
     if (sheet && !brio_dirty_cut(dirty_of(p, sheet), lo, hi))
         err = write_page(p, shelf, sheet);
@@ -422,10 +411,10 @@ static struct brio_sheet *find_unwritten(const struct brio_pages *p, struct brio
                                          bool *leaving)
 {
     *leaving = false;
-    for (int i = 0; i < PLACES; i++) {
+    for (int i = 0; i < BRIO_PLACES; i++) {
         struct brio_sheet *sheet = &shelf->place[i];
-        *leaving |= sheet->state == LEAVING;
-        if (sheet->state == HELD && sheet->failed != p->flushes)
+        *leaving |= sheet->state == BRIO_LEAVING;
+        if (sheet->state == BRIO_HELD && sheet->failed != p->flushes)
             return sheet;
     }
     return NULL;
@@ -475,81 +464,7 @@ BRIO_ERR brio_pages_flush(struct brio_pages *p)
     return err;
 }
 
-/* ---- The memory ---------------------------------------------------------------------- */
-
-static size_t align(size_t at, size_t to)
-{
-    return (at + to - 1) / to * to;
-}
-
-/* Where the parts are. With base == NULL it only counts. */
-static size_t lay_out(struct brio_pages *p, char *base)
-{
-    size_t at = align(sizeof *p->head, 64);
-    size_t wrote = at;
-    at = align(at + (size_t)p->crew->team.nranks * sizeof *p->wrote, 64);
-    size_t shelves = at;
-    at = align(at + p->nshelves * sizeof *p->shelves, 64);
-    size_t slots = at;
-    at = align(at + p->nslots * sizeof *p->free_slots, 64);
-    size_t runs = at;
-    at = align(at + p->nslots * brio_dirty_room(p->max_runs), 4096);
-    if (base) {
-        p->head = (struct head *)base;
-        p->wrote = (_Atomic uint32_t *)(base + wrote);
-        p->shelves = (struct brio_shelf *)(base + shelves);
-        p->free_slots = (uint32_t *)(base + slots);
-        p->runs = base + runs;
-        p->data = base + at;
-    }
-    return at + (size_t)p->nslots * p->page;
-}
-
-static BRIO_ERR init_lock(pthread_mutex_t *lock, pthread_cond_t *cond)
-{
-    pthread_mutexattr_t mutex;
-    pthread_condattr_t condition;
-    pthread_mutexattr_init(&mutex);
-    pthread_mutexattr_setpshared(&mutex, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_settype(&mutex, PTHREAD_MUTEX_ADAPTIVE_NP); /* held for a copy only */
-    pthread_condattr_init(&condition);
-    pthread_condattr_setpshared(&condition, PTHREAD_PROCESS_SHARED);
-    int failed = pthread_mutex_init(lock, &mutex);
-    if (!failed)
-        failed = pthread_cond_init(cond, &condition);
-    return failed ? brio_fail_errno(failed, "a lock in shared memory") : BRIO_OK;
-}
-
-/* By one rank. */
-static BRIO_ERR init_memory(struct brio_pages *p)
-{
-    memset(p->region.mem, 0, (size_t)(p->runs - p->region.mem));
-    enum brio_err err = init_lock(&p->head->lock, &p->head->changed);
-    for (uint32_t i = 0; i < p->nshelves && !err; i++)
-        err = init_lock(&p->shelves[i].lock, &p->shelves[i].left);
-    for (uint32_t i = 0; i < p->nslots; i++)
-        p->free_slots[i] = p->nslots - 1 - i;
-    p->head->nfree = p->nslots;
-    return err;
-}
-
-/* Collective over the crew. */
-static BRIO_ERR share_memory(struct brio_pages *p)
-{
-    const struct brio_team *team = &p->crew->team;
-    enum brio_err err;
-    brio_region_init(&p->region, team, p->crew->slot, &p->crew->page);
-    p->region.second_hand = true;
-    brio_region_need(&p->region, lay_out(p, NULL), BRIO_BLOCK);
-    while (!brio_region_step(&p->region, BRIO_BLOCK, &err))
-        ;
-    if (err)
-        return err;
-    lay_out(p, p->region.mem);
-    if (team->rank == 0)
-        err = init_memory(p);
-    return brio_agree(team, err); /* nobody looks before */
-}
+/* ---- Opening and closing --------------------------------------------------------------- */
 
 static BRIO_ERR new_pages(const struct brio_pages_env *env, struct brio_pages **out)
 {
@@ -559,10 +474,11 @@ static BRIO_ERR new_pages(const struct brio_pages_env *env, struct brio_pages **
         return err;
     p->crew = env->crew;
     p->shares = env->crew->team.nranks > 1 && env->crew->team.nranks <= brio_cores();
+    p->crowded = env->crew->team.nranks > brio_cores();
     p->below = env->below;
     p->page = (uint32_t)env->page;
     p->nslots = (uint32_t)brio_min(brio_max(env->bytes / env->page, 2), 1 << 20);
-    p->nshelves = (2 * p->nslots + PLACES - 1) / PLACES;
+    p->nshelves = (2 * p->nslots + BRIO_PLACES - 1) / BRIO_PLACES;
     p->max_runs = (uint32_t)brio_max(env->page / RUN_BYTES, MIN_RUNS);
     p->region.fd = -1;
     err = brio_map_bytes(1, &p->flat);
@@ -579,7 +495,7 @@ BRIO_ERR brio_pages_open(const struct brio_pages_env *env, struct brio_pages **o
     struct brio_pages *p = NULL;
     enum brio_err err = brio_agree(&env->crew->team, new_pages(env, &p));
     if (!err)
-        err = share_memory(p);
+        err = brio_pages_share(p);
     if (err) {
         brio_pages_close(p);
         return err;
