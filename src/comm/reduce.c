@@ -19,6 +19,7 @@ static void finish(struct brio_reduce *r)
 
 void brio_reduce_start(struct brio_reduce *r, const struct brio_team *team, enum brio_wait how)
 {
+    (void)how; /* a rank that is going to wait for it may have something to do meanwhile */
     r->team = team;
     r->req = MPI_REQUEST_NULL;
     r->failed = false;
@@ -27,8 +28,6 @@ void brio_reduce_start(struct brio_reduce *r, const struct brio_team *team, enum
     else /* MPI_Allreduce would not match that of a rank that must not wait inside of MPI */
         r->failed =
             PMPI_Iallreduce(r->in, r->out, r->n, MPI_INT64_T, MPI_MAX, team->comm, &r->req);
-    if (how == BRIO_BLOCK && r->req != MPI_REQUEST_NULL)
-        finish(r);
 }
 
 bool brio_reduce_done(struct brio_reduce *r, enum brio_wait how)

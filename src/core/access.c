@@ -1,6 +1,4 @@
 /* Blocking and split data access. */
-#include <sched.h>
-
 #include "comm/verdict.h"
 #include "core/explain.h"
 #include "core/file.h"
@@ -29,10 +27,15 @@ struct brio_result brio_access_run(struct brio_file *f, const struct brio_io *io
 {
     const struct brio_fcoll *fcoll = brio_file_fcoll(f);
     struct brio_result result = {.err = BRIO_OK};
+    struct brio_pause pause = {.idle = 0};
     bool done = false;
     brio_access_begin(f, io, mine, BRIO_BLOCK);
-    while (!done)
-        fcoll->step(f->fcoll, BRIO_BLOCK, &done, &result);
+    for (;;) {
+        fcoll->step(f->fcoll, brio_progress_wait(), &done, &result);
+        if (done)
+            break;
+        brio_progress_rest(&pause);
+    }
     brio_explain_access(f, io->dir, result);
     brio_phase(f->stats, BRIO_PHASE_NONE);
     return result;
@@ -41,10 +44,25 @@ struct brio_result brio_access_run(struct brio_file *f, const struct brio_io *io
 bool brio_access_place(struct brio_file *f, const struct brio_call *call, enum brio_err *err,
                        struct brio_ready *r, struct brio_result *result)
 {
+    if (call->coll && call->ptr == BRIO_SHARED)
+        brio_op_together(f);
     if (brio_ordered_serves(f, call))
         return brio_ordered_run(f, err, r, result);
     *err = brio_ready_place(f, call, *err, r);
     return false;
+}
+
+/* Collective. brio_agree, by a rank that may have more to do. */
+static enum brio_err agree(struct brio_file *f, enum brio_err mine)
+{
+    struct brio_pause pause = {.idle = 0};
+    struct brio_verdict v;
+    enum brio_err verdict;
+    brio_verdict_init(&v, mine);
+    brio_verdict_start(&v, &f->team, BRIO_POLL);
+    while (!brio_verdict_done(&v, brio_progress_wait(), &verdict))
+        brio_progress_rest(&pause);
+    return verdict;
 }
 
 BRIO_ERR brio_access(struct brio_file *f, const struct brio_call *call, brio_off *bytes)
@@ -68,25 +86,9 @@ BRIO_ERR brio_access(struct brio_file *f, const struct brio_call *call, brio_off
     *bytes = brio_ready_finish(&r, &result);
     brio_ready_free(&r);
     if (brio_ready_converts(f, call))
-        result.err = brio_agree(&f->team, result.err);
+        result.err = agree(f, result.err);
     brio_tally_access(f, call, result.err, *bytes, &tally);
     return result.err;
-}
-
-/* The other ranks drive the operation step by step, with MPI's nonblocking reductions; those
- * never match blocking ones. */
-static struct brio_result run_in_steps(struct brio_file *f, const struct brio_io *io,
-                                       enum brio_err mine)
-{
-    const struct brio_fcoll *fcoll = brio_file_fcoll(f);
-    struct brio_result result = {.err = BRIO_OK};
-    bool done = false;
-    brio_access_begin(f, io, mine, BRIO_POLL);
-    for (fcoll->step(f->fcoll, BRIO_POLL, &done, &result); !done;
-         fcoll->step(f->fcoll, BRIO_POLL, &done, &result))
-        sched_yield();
-    brio_phase(f->stats, BRIO_PHASE_NONE);
-    return result;
 }
 
 enum brio_err brio_access_refuse(struct brio_file *f, const struct brio_call *call,
@@ -94,17 +96,10 @@ enum brio_err brio_access_refuse(struct brio_file *f, const struct brio_call *ca
 {
     struct brio_ready r = {.io = {.dir = call->dir}, .type = MPI_DATATYPE_NULL};
     struct brio_result result;
-    struct brio_verdict v;
     brio_op_await_turn(f);
     if (!brio_access_place(f, call, &err, &r, &result))
-        result = run_in_steps(f, &r.io, err);
-    if (!brio_ready_converts(f, call))
-        return result.err;
-    brio_verdict_init(&v, result.err);
-    brio_verdict_start(&v, &f->team, BRIO_POLL);
-    while (!brio_verdict_done(&v, BRIO_POLL, &result.err))
-        sched_yield();
-    return result.err;
+        result = brio_access_run(f, &r.io, err);
+    return brio_ready_converts(f, call) ? agree(f, result.err) : result.err;
 }
 
 BRIO_ERR brio_split_begin(struct brio_file *f, const struct brio_call *call)

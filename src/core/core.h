@@ -88,7 +88,7 @@ BRIO_ERR brio_split_begin(struct brio_file *f, const struct brio_call *call);
 BRIO_ERR brio_split_end(struct brio_file *f, enum brio_dir dir, enum brio_ptr ptr,
                         const void *buf, brio_off *bytes);
 
-/* ---- Nonblocking: core/op.c, core/progress.c -------------------------------------------- */
+/* ---- Nonblocking: core/op.c ------------------------------------------------------------ */
 
 /* Checks and prepares, moves the pointer, but begins nothing. On failure there is no
  * operation; of a collective call only want of memory fails here, and the other ranks have

@@ -46,6 +46,8 @@ struct brio_file {
     time_t opened;     /* if it is */
     int64_t opened_ns; /* by brio_now */
     struct brio_facts facts;
+    bool
+        calls_drive; /* no thread of ours may call MPI: so it is on rank 0, and counts on all */
     struct brio_settings *settings;
     struct brio_conf conf;
     struct brio_chosen chosen[BRIO_FRAMEWORKS];

@@ -16,6 +16,7 @@ BRIO_ERR brio_file_set_info(struct brio_file *f, MPI_Info info)
     struct brio_verdict v;
     struct brio_conf conf;
     brio_op_await_turn(f);
+    brio_op_together(f);
     enum brio_err err =
         brio_settings_add_info(f->settings, info, "the info of MPI_File_set_info");
     if (!err)

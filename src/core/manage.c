@@ -16,6 +16,7 @@
 static BRIO_ERR flush(struct brio_file *f)
 {
     brio_op_drain(f);
+    brio_op_together(f);
     enum brio_err err = brio_shared_settle(f);
     enum brio_err flushed = f->plain.ops->flush(f->plain.self);
     return err ? err : flushed;

@@ -1,6 +1,7 @@
 /* Nonblocking operations and what drives them. Independent ones are done by the pool's
  * threads, which never call MPI. Collective ones need MPI: at MPI_THREAD_MULTIPLE a thread
- * of ours steps them, else the program's own calls do (brio_progress). Collectives of one
+ * of ours steps them, else the program's own calls do (brio_progress), also those that wait
+ * for other ranks about another file: these may wait for ours. Collectives of one
  * file run one after the other in the order they were begun, the same on every rank;
  * collectives of different files advance side by side, for their order may differ. */
 #define _GNU_SOURCE
@@ -242,19 +243,13 @@ static void drive(void)
     pthread_mutex_unlock(&engine.lock);
 }
 
-/* How long there was nothing to do. */
-struct pause {
-    unsigned seen; /* of engine.advances */
-    int idle;      /* looks since then */
-};
-
 /* Rest between two looks: longer the longer nothing is done, since more ranks than cores
  * are the normal case. */
-static void rest(struct pause *pause)
+static void rest(struct brio_pause *pause)
 {
     unsigned now = atomic_load_explicit(&engine.advances, memory_order_relaxed);
     if (now != pause->seen)
-        *pause = (struct pause){.seen = now};
+        *pause = (struct brio_pause){.seen = now};
     if (++pause->idle < 20) {
         sched_yield();
         return;
@@ -265,7 +260,7 @@ static void rest(struct pause *pause)
 
 static void *drive_for_ever(void *arg)
 {
-    struct pause pause = {.idle = 0};
+    struct brio_pause pause = {.idle = 0};
     (void)arg;
     pthread_mutex_lock(&engine.lock);
     while (!engine.stop) {
@@ -376,15 +371,41 @@ void brio_progress(void)
     }
 }
 
+void brio_progress_rest(struct brio_pause *pause)
+{
+    brio_progress();
+    rest(pause);
+}
+
+enum brio_wait brio_progress_wait(void)
+{
+    if (brio_progress_pending() == 0)
+        return BRIO_BLOCK;
+    pthread_mutex_lock(&engine.lock);
+    bool mine = engine.first && !engine.threaded;
+    pthread_mutex_unlock(&engine.lock);
+    return mine ? BRIO_POLL : BRIO_BLOCK;
+}
+
+void brio_op_together(struct brio_file *f)
+{
+    struct brio_reduce all = {.n = 1};
+    struct brio_pause pause = {.idle = 0};
+    if (!f->calls_drive)
+        return;
+    brio_reduce_start(&all, &f->team, BRIO_POLL);
+    while (!brio_reduce_done(&all, brio_progress_wait()))
+        brio_progress_rest(&pause);
+}
+
 /* Waits until *count is 0; with the file's lock while looking. */
 static void await_zero(struct brio_file *f, const int *count)
 {
-    struct pause pause = {.idle = 0};
+    struct brio_pause pause = {.idle = 0};
     pthread_mutex_lock(&f->lock);
     while (*count > 0) {
         pthread_mutex_unlock(&f->lock);
-        brio_progress();
-        rest(&pause);
+        brio_progress_rest(&pause);
         pthread_mutex_lock(&f->lock);
     }
     pthread_mutex_unlock(&f->lock);
@@ -403,12 +424,11 @@ void brio_op_await_turn(struct brio_file *f)
 void brio_op_await(struct brio_op *op)
 {
     struct brio_file *f = op->file;
-    struct pause pause = {.idle = 0};
+    struct brio_pause pause = {.idle = 0};
     pthread_mutex_lock(&f->lock);
     while (!op->over) {
         pthread_mutex_unlock(&f->lock);
-        brio_progress();
-        rest(&pause);
+        brio_progress_rest(&pause);
         pthread_mutex_lock(&f->lock);
     }
     pthread_mutex_unlock(&f->lock);

@@ -38,6 +38,25 @@ enum brio_err brio_access_refuse(struct brio_file *f, const struct brio_call *ca
 void brio_op_drain(struct brio_file *f);
 void brio_op_await_turn(struct brio_file *f);
 
+/* How the calling thread may wait for other ranks: not where it drives nothing, while it has
+ * operations that nobody else drives. Another rank may have to see one of them through before
+ * it comes. */
+enum brio_wait brio_progress_wait(void);
+
+/* How long there was nothing to do. */
+struct brio_pause {
+    unsigned seen; /* steps of operations so far that got something done */
+    int idle;      /* looks since then */
+};
+
+/* Between two looks of one that waits: drives, then rests, the longer the less there is to do.
+ */
+void brio_progress_rest(struct brio_pause *pause);
+
+/* Collective. Before a call in which ranks wait for each other inside of MPI: if only calls
+ * drive, comes back when all ranks are there, and drives till then. */
+void brio_op_together(struct brio_file *f);
+
 /* Ends the threads; everything must be done. */
 void brio_progress_finalize(void);
 

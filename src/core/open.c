@@ -69,7 +69,7 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, MPI_Info info,
         struct brio_facts facts;
         struct brio_page_ref page;
         int nasked;
-        bool report;
+        bool report, calls_drive;
     } word;
     struct brio_asked asked;
     struct brio_verdict v;
@@ -85,6 +85,7 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, MPI_Info info,
         brio_fs_probe(f->path, &word.facts);
         brio_calibration_lookup(f->path, &word.facts);
         word.report = brio_report_wanted();
+        word.calls_drive = brio_real_thread_level() != MPI_THREAD_MULTIPLE;
         if (brio_page_take(&word.page, &f->slot))
             f->slot = NULL; /* no shared pointer in memory, then */
         mine = brio_asked_collect(f->path, &asked);
@@ -99,6 +100,7 @@ static BRIO_ERR gather_facts(struct brio_file *f, MPI_Comm users, MPI_Info info,
     f->facts = word.facts;
     f->page = word.page;
     f->report = word.report;
+    f->calls_drive = word.calls_drive;
     memcpy(f->facts.prefix, prefix, sizeof prefix);
     f->facts.amode = f->amode;
     f->facts.nranks = f->team.nranks;
@@ -241,14 +243,21 @@ static BRIO_ERR new_file(const struct brio_team *team, struct brio_file **out)
     return brio_stats_new(&f->stats);
 }
 
-/* Collective. Our own communicator, so that nothing of ours meets the user's messages. */
+/* Collective. Our own communicator, so that nothing of ours meets the user's messages. When
+ * it is there all ranks have come; operations that they may have to see through before are
+ * driven till then. */
 static BRIO_ERR duplicate(MPI_Comm users, MPI_Comm *out)
 {
     int inter = 0;
+    struct brio_pause pause = {.idle = 0};
+    MPI_Request req;
     if (users == MPI_COMM_NULL || PMPI_Comm_test_inter(users, &inter) != MPI_SUCCESS || inter)
         return brio_fail(BRIO_ECOMM, "a file is opened by an intracommunicator");
-    if (PMPI_Comm_dup(users, out) != MPI_SUCCESS)
+    if (PMPI_Comm_idup(users, out, &req) != MPI_SUCCESS)
         return brio_fail(BRIO_ECOMM, "the communicator cannot be duplicated");
+    while (brio_progress_wait() == BRIO_POLL && !brio_real_test(&req))
+        brio_progress_rest(&pause);
+    brio_real_wait(&req);
     PMPI_Comm_set_errhandler(*out, MPI_ERRORS_RETURN);
     return BRIO_OK;
 }
@@ -328,6 +337,7 @@ BRIO_ERR brio_file_close(struct brio_file *f)
 {
     enum brio_err err = BRIO_OK;
     brio_op_drain(f);
+    brio_op_together(f);
     if (f->split) {
         brio_op_free(f->split);
         f->split = NULL;

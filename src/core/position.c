@@ -92,6 +92,7 @@ BRIO_ERR brio_file_seek_shared(struct brio_file *f, brio_off off, int whence)
 {
     struct brio_verdict v;
     brio_op_await_turn(f);
+    brio_op_together(f);
     enum brio_err err = brio_shared_need(f);
     if (!err && whence != MPI_SEEK_SET && whence != MPI_SEEK_CUR && whence != MPI_SEEK_END)
         err = brio_fail(BRIO_EARG, "whence %d", whence);

@@ -170,6 +170,7 @@ BRIO_ERR brio_file_set_view(struct brio_file *f, MPI_Offset disp, MPI_Datatype e
     struct brio_former former = {.stays = true};
     brio_tally_begin(f, &tally);
     brio_op_drain(f);
+    brio_op_together(f);
     if (f->amode & MPI_MODE_SEQUENTIAL)
         PMPI_Barrier(f->team.comm); /* nobody moves the shared pointer any more */
     enum brio_err err = prepare(f, disp, etype, filetype, rep, &view);

@@ -336,13 +336,90 @@ static void cancelled(void)
     OK(MPI_File_close(&fh));
 }
 
-static const struct test_case cases[] = {TEST(every_completion),
-                                         TEST(collectives_in_any_order),
-                                         TEST(among_messages),
-                                         TEST(type_freed_at_once),
-                                         TEST(true_counts),
-                                         TEST(work_meanwhile),
-                                         TEST(freed_request),
-                                         TEST(cancelled),
-                                         {0}};
+/* ---- Calls that wait for all ranks while an operation on another file is under way --------
+ */
+
+static char beside[560];
+
+static void open_beside(MPI_File *fh)
+{
+    OK(MPI_File_open(MPI_COMM_WORLD, beside, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL,
+                     fh));
+}
+static void view_beside(MPI_File *fh)
+{
+    OK(MPI_File_set_view(*fh, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+}
+static void write_beside(MPI_File *fh)
+{
+    OK(MPI_File_write_at_all(*fh, (MPI_Offset)test_rank * N, data, N, MPI_INT,
+                             MPI_STATUS_IGNORE));
+}
+static void order_beside(MPI_File *fh)
+{
+    OK(MPI_File_write_ordered(*fh, data, N, MPI_INT, MPI_STATUS_IGNORE));
+}
+static void split_beside(MPI_File *fh)
+{
+    OK(MPI_File_write_ordered_begin(*fh, data, N, MPI_INT));
+    OK(MPI_File_write_ordered_end(*fh, data, MPI_STATUS_IGNORE));
+}
+static void seek_beside(MPI_File *fh)
+{
+    OK(MPI_File_seek_shared(*fh, 0, MPI_SEEK_SET));
+}
+static void size_beside(MPI_File *fh)
+{
+    OK(MPI_File_set_size(*fh, 4 * N));
+}
+static void sync_beside(MPI_File *fh)
+{
+    OK(MPI_File_sync(*fh));
+}
+static void atomic_beside(MPI_File *fh)
+{
+    OK(MPI_File_set_atomicity(*fh, 1));
+}
+static void info_beside(MPI_File *fh)
+{
+    OK(MPI_File_set_info(*fh, MPI_INFO_NULL));
+}
+static void close_beside(MPI_File *fh)
+{
+    OK(MPI_File_close(fh));
+}
+
+/* The last rank completes the operation before it comes to the call, in which all others wait
+ * for it: they must go on with the operation from there. */
+static void waiting_in_any_call(void)
+{
+    static void (*const call[])(MPI_File *) = {
+        open_beside, view_beside, write_beside, order_beside,  split_beside, seek_beside,
+        size_beside, sync_beside, info_beside,  atomic_beside, close_beside,
+    };
+    MPI_File fh = open_mine(), other = MPI_FILE_NULL;
+    MPI_Request req;
+    int last = test_rank == test_nranks - 1;
+    snprintf(beside, sizeof beside, "%.500s.beside", test_file());
+    for (size_t i = 0; i < sizeof call / sizeof *call; i++) {
+        OK(MPI_File_iwrite_at_all(fh, 0, data, N, MPI_INT, &req));
+        if (last)
+            OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
+        call[i](&other);
+        if (!last)
+            OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
+    }
+    load_file(test_file(), (int64_t)test_rank * N * 4, got, sizeof got);
+    CHECK(memcmp(got, data, sizeof got) == 0, "data");
+    OK(MPI_File_close(&fh));
+    if (last)
+        unlink(beside);
+}
+
+static const struct test_case cases[] = {
+    TEST(every_completion),    TEST(collectives_in_any_order),
+    TEST(among_messages),      TEST(type_freed_at_once),
+    TEST(true_counts),         TEST(work_meanwhile),
+    TEST(freed_request),       TEST(cancelled),
+    TEST(waiting_in_any_call), {0}};
 TEST_MAIN(cases)

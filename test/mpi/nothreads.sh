@@ -5,7 +5,7 @@ set -u
 ranks=$1
 export BRIO_THREADS=0
 code=0
-for prog in nonblocking split ordered shared; do
+for prog in nonblocking split ordered shared coll_beside; do
     "$BRIO_RUN" "$BRIO_MPI" "$ranks" "$BRIO_BUILD/test/mpi/$prog-$BRIO_MPI" || code=1
 done
 exit $code
