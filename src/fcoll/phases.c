@@ -2,14 +2,12 @@
  * with what it has: the partners count on its messages, not on what is in them. */
 #include "fcoll/phases.h"
 
-#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/mem.h"
-#include "comm/real.h"
 #include "type/cut.h"
 #include "type/pack.h"
 
@@ -216,30 +214,30 @@ static bool goes_on(const struct brio_phases *p, int64_t rank)
     return ahead >> p->phase & 1;
 }
 
-/* All parcels that go this way, in one message; they leave the list. */
-static void send_parcels(struct brio_phases *p)
+/* Bytes of the message of all parcels that go this way, and how many these are. */
+static size_t measure_message(const struct brio_phases *p, int64_t *n)
 {
-    size_t bytes = sizeof(int64_t), kept = 0;
-    int64_t n = 0;
-    for (size_t i = 0; i < p->nparcels; i++) {
-        if (!goes_on(p, p->parcels[i].to))
-            continue;
-        bytes += HEAD * sizeof(int64_t) + (size_t)p->parcels[i].bytes;
-        n++;
-    }
-    static const int64_t nothing = 0;
-    void *message = NULL;
-    enum brio_err err = bytes > INT_MAX
-                            ? brio_fail(BRIO_ENOMEM, "a message of %zu bytes", bytes)
-                            : brio_calloc(1, bytes, &message);
-    p->out = message;
-    char *at = p->out;
+    size_t bytes = sizeof *n;
+    *n = 0;
+    for (size_t i = 0; i < p->nparcels; i++)
+        if (goes_on(p, p->parcels[i].to)) {
+            bytes += HEAD * sizeof(int64_t) + (size_t)p->parcels[i].bytes;
+            ++*n;
+        }
+    return bytes;
+}
+
+/* All parcels that go this way, in one message; they leave the list. Returns its bytes. */
+static size_t pack_message(struct brio_phases *p)
+{
+    int64_t n;
+    size_t bytes = measure_message(p, &n), kept = 0;
+    enum brio_err err = brio_calloc(1, bytes, (void **)&p->out);
+    char *at = NULL;
     if (err)
         fail(p, err);
-    else {
-        memcpy(at, &n, sizeof n);
-        at += sizeof n;
-    }
+    else
+        at = mempcpy(p->out, &n, sizeof n);
     for (size_t i = 0; i < p->nparcels; i++) {
         struct brio_parcel *parcel = &p->parcels[i];
         if (!goes_on(p, parcel->to)) {
@@ -247,23 +245,38 @@ static void send_parcels(struct brio_phases *p)
             continue;
         }
         if (at) {
-            memcpy(at, parcel, HEAD * sizeof(int64_t));
-            memcpy(at + HEAD * sizeof(int64_t), parcel->data, (size_t)parcel->bytes);
-            at += HEAD * sizeof(int64_t) + (size_t)parcel->bytes;
+            at = mempcpy(at, parcel, HEAD * sizeof(int64_t));
+            at = mempcpy(at, parcel->data, (size_t)parcel->bytes);
         }
         free(parcel->data);
     }
     p->nparcels = kept;
-    brio_count(p->rounds->stats, BRIO_N_MESSAGES, 1);
+    return bytes;
+}
+
+static void send_parcels(struct brio_phases *p)
+{
+    static const int64_t nothing = 0;
+    size_t bytes = pack_message(p);
+    if (!p->out)
+        bytes = sizeof nothing;
+    p->cargo = (struct brio_cargo){
+        .comm = p->rounds->team->comm,
+        .to = partner(p, 1),
+        .from = partner(p, -1),
+        .tag = TAG + p->phase,
+        .piece = BRIO_CARGO_PIECE,
+        .out = p->out ? p->out : (const char *)&nothing,
+        .out_bytes = bytes,
+    };
+    brio_cargo_start(&p->cargo);
+    brio_count(p->rounds->stats, BRIO_N_MESSAGES, 1 + (int64_t)(bytes / BRIO_CARGO_PIECE));
     brio_count(p->rounds->stats, BRIO_N_MESSAGE_BYTES, (int64_t)bytes);
-    PMPI_Isend(p->out ? (const void *)p->out : &nothing,
-               p->out ? (int)bytes : (int)sizeof nothing, MPI_BYTE, partner(p, 1),
-               TAG + p->phase, p->rounds->team->comm, &p->sent);
 }
 
 static void take_parcels(struct brio_phases *p)
 {
-    const char *at = p->in;
+    const char *at = p->cargo.in;
     int64_t n = 0;
     if (at)
         memcpy(&n, at, sizeof n);
@@ -278,41 +291,8 @@ static void take_parcels(struct brio_phases *p)
         }
         at += head.bytes;
     }
-    free(p->in);
-    p->in = NULL;
-}
-
-/* What has been matched must be received: without memory, every byte in the same place. */
-static void receive_nowhere(struct brio_phases *p)
-{
-    MPI_Datatype all;
-    PMPI_Type_create_hvector(p->in_bytes, 1, 0, MPI_BYTE, &all);
-    PMPI_Type_commit(&all);
-    PMPI_Imrecv(&p->nowhere, 1, all, &p->message, &p->received);
-    PMPI_Type_free(&all);
-}
-
-/* The partner's message, whose size is not known before. */
-static bool receive(struct brio_phases *p)
-{
-    MPI_Status status;
-    int flag = 0;
-    if (!p->matched) {
-        PMPI_Improbe(partner(p, -1), TAG + p->phase, p->rounds->team->comm, &flag, &p->message,
-                     &status);
-        if (!flag)
-            return false;
-        p->matched = true;
-        PMPI_Get_count(&status, MPI_BYTE, &p->in_bytes);
-        enum brio_err err = brio_calloc(1, (size_t)p->in_bytes, (void **)&p->in);
-        if (err) {
-            fail(p, err);
-            receive_nowhere(p);
-        } else {
-            PMPI_Imrecv(p->in, p->in_bytes, MPI_BYTE, &p->message, &p->received);
-        }
-    }
-    return p->received == MPI_REQUEST_NULL || brio_real_test(&p->received);
+    free(p->cargo.in);
+    p->cargo.in = NULL;
 }
 
 /* True when the phase is over. */
@@ -320,10 +300,12 @@ static bool pass(struct brio_phases *p)
 {
     if (!p->begun) {
         p->begun = true;
-        p->matched = false;
         send_parcels(p);
     }
-    if (!receive(p) || (p->sent != MPI_REQUEST_NULL && !brio_real_test(&p->sent)))
+    bool done = brio_cargo_step(&p->cargo);
+    if (p->cargo.err)
+        fail(p, p->cargo.err);
+    if (!done)
         return false;
     free(p->out);
     p->out = NULL;
@@ -358,7 +340,6 @@ void brio_phases_start(struct brio_phases *p, size_t nrounds)
     p->round = 0;
     p->stage = BRIO_PHASES_ACCESS;
     p->begun = false;
-    p->sent = p->received = MPI_REQUEST_NULL;
     r->visited = 0;
     r->moved = r->io->bytes;
     r->err = BRIO_OK;

@@ -5,6 +5,7 @@
 #ifndef BRIO_FCOLL_PHASES_H
 #define BRIO_FCOLL_PHASES_H
 
+#include "comm/cargo.h"
 #include "fcoll/rounds.h"
 
 /* Data on its way from a rank to an owner, or back. */
@@ -28,12 +29,8 @@ struct brio_phases {
     struct brio_parcel *parcels;
     size_t nparcels, room;
     char *window; /* an owner's */
-    char *out, *in;
-    MPI_Request sent, received;
-    MPI_Message message;
-    bool matched;
-    int in_bytes;
-    char nowhere; /* for messages that there is no memory for */
+    char *out;    /* this phase's message */
+    struct brio_cargo cargo;
 };
 
 BRIO_ERR brio_phases_prepare(struct brio_phases *p);
