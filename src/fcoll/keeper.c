@@ -26,8 +26,8 @@ static bool arrived(MPI_Request *req)
 
 /* ---- An owner and the other crews ------------------------------------------------------ */
 
-/* Bytes of the message for window k, or 0 if there is none. Boxes are far below 2 GiB: a
- * crew's part of one window. */
+/* Bytes of the message for window k, or 0 if there is none. A box holds no more than a window
+ * may (the inspector's cut_windows), which goes into one message (brio_worth_window). */
 static int message_bytes(const struct brio_rounds *r, const struct brio_post *post, size_t k)
 {
     brio_off bytes = brio_plan_share(r->plan, r->crew, post->crew, r->plan->nranks, k, NULL);
@@ -105,8 +105,7 @@ static bool boxes_done(struct brio_rounds *r, size_t k)
 
 /* ---- An owner and the file ------------------------------------------------------------- */
 
-/* The touched bytes of window k, from the buffer or into it. */
-static struct brio_io window_io(const struct brio_rounds *r, size_t k)
+struct brio_io brio_window_io(const struct brio_rounds *r, size_t k, uintptr_t origin)
 {
     const struct brio_plan *plan = r->plan;
     const struct brio_window *w = &plan->owners[plan->own].windows[k];
@@ -117,7 +116,7 @@ static struct brio_io window_io(const struct brio_rounds *r, size_t k)
         .base = r->shift,
         .pos = from,
         .mem = plan->touched,
-        .buf = (void *)brio_rounds_origin(r, plan->own, k),
+        .buf = (void *)origin,
         .mem_pos = from,
         .bytes = brio_cut_below(plan->touched, w->hi) - from,
     };
@@ -151,7 +150,8 @@ static bool next_access(const struct brio_rounds *r, struct brio_keeper *keeper,
                         struct brio_io *out)
 {
     if (owner_of(r, keeper)->segment == 0) {
-        *out = window_io(r, keeper->window);
+        *out = brio_window_io(r, keeper->window,
+                              brio_rounds_origin(r, r->plan->own, keeper->window));
         return keeper->part == 0;
     }
     for (; keeper->part < r->plan->nranks; keeper->part++) {

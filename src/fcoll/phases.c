@@ -19,10 +19,10 @@ enum {
 static void fail(struct brio_phases *p, enum brio_err err)
 {
     struct brio_rounds *r = p->rounds;
+    r->bad = -1; /* also after an access that failed: parcels may be lost, anybody's */
     if (r->err)
         return;
     r->err = err;
-    r->bad = -1;
     brio_err_save(r->text);
 }
 
@@ -115,11 +115,11 @@ static bool owns(const struct brio_phases *p)
     return plan->own >= 0 && p->round < plan->owners[plan->own].nwindows;
 }
 
-static void *window_base(const struct brio_phases *p)
+/* Where byte 0 of the file would be: a number, for it may be nowhere. */
+static uintptr_t origin(const struct brio_phases *p)
 {
     const struct brio_plan *plan = p->rounds->plan;
-    return (void *)((uintptr_t)p->window -
-                    (uintptr_t)plan->owners[plan->own].windows[p->round].lo);
+    return (uintptr_t)p->window - (uintptr_t)plan->owners[plan->own].windows[p->round].lo;
 }
 
 /* Writes: what has come, each at its place. */
@@ -131,7 +131,7 @@ static void fill_window(struct brio_phases *p)
         const struct brio_map *map = plan->sources[parcel->from];
         brio_off from, to;
         brio_window_part(&plan->owners[plan->own], p->round, map, &from, &to);
-        brio_unpack(window_base(p), map, parcel->data, from, to - from);
+        brio_unpack((void *)origin(p), map, parcel->data, from, to - from);
         brio_count(p->rounds->stats, BRIO_N_COPIED, to - from);
     }
 }
@@ -152,7 +152,7 @@ static void empty_window(struct brio_phases *p, brio_off valid)
         if (!parcel)
             continue;
         parcel->valid = valid;
-        brio_pack(parcel->data, map, window_base(p), from, to - from);
+        brio_pack(parcel->data, map, (const void *)origin(p), from, to - from);
         brio_count(p->rounds->stats, BRIO_N_COPIED, to - from);
     }
 }
@@ -161,17 +161,7 @@ static void empty_window(struct brio_phases *p, brio_off valid)
 static bool access_window(struct brio_phases *p, enum brio_wait how, brio_off *valid)
 {
     struct brio_rounds *r = p->rounds;
-    const struct brio_plan *plan = r->plan;
-    const struct brio_window *w = &plan->owners[plan->own].windows[p->round];
-    brio_off from = brio_cut_below(plan->touched, w->lo);
-    const struct brio_io io = {.dir = r->io->dir,
-                               .file = plan->touched,
-                               .base = r->shift,
-                               .pos = from,
-                               .mem = plan->touched,
-                               .buf = window_base(p),
-                               .mem_pos = from,
-                               .bytes = brio_cut_below(plan->touched, w->hi) - from};
+    const struct brio_io io = brio_window_io(r, p->round, origin(p));
     enum brio_phase before = brio_phase(r->stats, BRIO_PHASE_FILE);
     if (!p->begun) {
         p->begun = true;
@@ -188,7 +178,7 @@ static bool access_window(struct brio_phases *p, enum brio_wait how, brio_off *v
     p->begun = false;
     *valid = BRIO_OFF_MAX;
     if (r->ticket.result.bytes < io.bytes)
-        *valid = brio_map_offset(plan->touched, from + r->ticket.result.bytes);
+        *valid = brio_map_offset(io.file, io.pos + r->ticket.result.bytes);
     if (r->ticket.result.err && !r->err) {
         r->err = r->ticket.result.err;
         r->bad = *valid;

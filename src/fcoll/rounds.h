@@ -75,6 +75,10 @@ bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how);
 /* Every byte of this rank has found its place, or the access has failed. */
 void brio_rounds_check(struct brio_rounds *r);
 
+/* An owner's access to the touched bytes of its window k, which lie in memory as in the file:
+ * `origin` is where byte 0 of the file would be. */
+struct brio_io brio_window_io(const struct brio_rounds *r, size_t k, uintptr_t origin);
+
 /* ---- Between rounds.c and keeper.c ----------------------------------------------------- */
 
 static inline uint64_t brio_turn(const struct brio_rounds *r, size_t n)
