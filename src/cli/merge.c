@@ -24,7 +24,9 @@ const char brio_help_merge[] =
     "(--force: also where that cannot be told, for want of locks). If others have written "
     "FILE\n"
     "since the job was killed, and there is data where its records go, nothing is done\n"
-    "(--force: the records replace it). What is damaged is renamed to *.damaged and never\n"
+    "(--force: the records replace it). Zeros are data, holes are not; only if the job was\n"
+    "killed while it merged, zeros are what it had not come to. What is damaged is renamed to "
+    "*.damaged and never\n"
     "guessed at. In all these cases the exit code is 1.\n";
 
 /* The side files of one rank. */
@@ -263,7 +265,7 @@ static struct sum add_up(const struct side *side, size_t n)
         for (size_t k = 0; goes_in(&side[i]) && k < side[i].n; k++) {
             bool here = side[i].entries[k].at != BRIO_LOG_NOWHERE;
             sum.records += here;
-            sum.lost += !here;
+            sum.lost += !here && side[i].entries[k].bytes > 0;
             sum.bytes += here ? side[i].entries[k].bytes : 0;
         }
     return sum;
@@ -301,14 +303,22 @@ static enum brio_err place(struct side *side, size_t n)
 struct target {
     int fd;
     bool look;
+    bool zeros;         /* are data, too, */
+    brio_off end, rest; /* but from the job's end of the file to that of the block */
 };
 
+static bool is_data(const struct target *to, char byte, brio_off off)
+{
+    return byte != 0 || (to->zeros && (off < to->end || off >= to->rest));
+}
+
 /* That nobody's data is at `off` of the file: nothing, or what goes there already. */
-static enum brio_err look_at(int fd, const char *data, brio_off len, brio_off off)
+static enum brio_err compare_to(const struct target *to, const char *data, brio_off len,
+                                brio_off off)
 {
     static char there[CHUNK];
     for (brio_off done = 0; done < len;) {
-        ssize_t n = pread(fd, there, (size_t)(len - done), off + done);
+        ssize_t n = pread(to->fd, there, (size_t)(len - done), off + done);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -316,7 +326,7 @@ static enum brio_err look_at(int fd, const char *data, brio_off len, brio_off of
         if (n == 0)
             break;
         for (ssize_t k = 0; k < n; k++)
-            if (there[k] != 0 && there[k] != data[done + k])
+            if (there[k] != data[done + k] && is_data(to, there[k], off + done + k))
                 return brio_fail(BRIO_EIO, "it has other data at byte %lld",
                                  (long long)(off + done + k));
         done += n;
@@ -324,9 +334,27 @@ static enum brio_err look_at(int fd, const char *data, brio_off len, brio_off of
     return BRIO_OK;
 }
 
+/* The same; where the file has holes, nobody wrote. Some file systems do not tell. */
+static enum brio_err look_at(const struct target *to, const char *data, brio_off len,
+                             brio_off off)
+{
+    const brio_off end = off + len;
+    enum brio_err err = BRIO_OK;
+    for (brio_off at = off, until; at < end && !err; at = until) {
+        brio_off from = lseek(to->fd, at, SEEK_DATA);
+        if (from < 0 && errno == ENXIO)
+            break;
+        from = brio_min(from < 0 ? at : from, end);
+        until = lseek(to->fd, from, SEEK_HOLE);
+        until = brio_min(until <= from ? end : until, end);
+        err = compare_to(to, data + (from - off), until - from, from);
+    }
+    return err;
+}
+
 static enum brio_err put(const struct target *to, const char *data, brio_off len, brio_off off)
 {
-    return to->look ? look_at(to->fd, data, len, off)
+    return to->look ? look_at(to, data, len, off)
                     : brio_log_write(to->fd, data, (size_t)len, off);
 }
 
@@ -394,20 +422,36 @@ static bool is_changed(const struct stat *file, const struct side *side, size_t 
     return true;
 }
 
+/* Whether the job was killed while it merged. */
+static bool was_merging(const struct side *side, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; goes_in(&side[i]) && k < side[i].n; k++)
+            if (side[i].entries[k].at == BRIO_LOG_NOWHERE)
+                return true;
+    return false;
+}
+
 /* Others may have written the file since the job died, and what they wrote is worth more. The
- * job itself writes the file after its side files, too, if it dies while it merges: so the time
- * alone does not tell. */
+ * job itself writes the file after its side files, too, if it dies while it merges: then zeros
+ * are what it has not come to, and else they are somebody's. */
 static enum brio_err check_file(const char *path, const struct side *side, size_t n)
 {
-    const struct target to = {.fd = open(path, O_RDONLY | O_CLOEXEC), .look = true};
+    struct target to = {
+        .fd = open(path, O_RDONLY | O_CLOEXEC), .look = true, .zeros = !was_merging(side, n)};
     struct stat st;
     enum brio_err err = BRIO_OK;
     if (to.fd < 0 || fstat(to.fd, &st) != 0)
         err = brio_fail_errno(errno, "open of %s", path);
-    for (size_t i = 0; i < n && !err; i++)
-        if (goes_in(&side[i]) && st.st_size < side[i].head.size)
+    for (size_t i = 0; i < n && !err; i++) {
+        const brio_off size = goes_in(&side[i]) ? side[i].head.size : 0;
+        to.end = brio_max(to.end, size);
+        if (st.st_size < size)
             err = brio_fail(BRIO_EIO, "it has %lld bytes, and had %lld when the job last wrote",
-                            (long long)st.st_size, (long long)side[i].head.size);
+                            (long long)st.st_size, (long long)size);
+    }
+    if (!err)
+        to.rest = (to.end + st.st_blksize - 1) / st.st_blksize * st.st_blksize;
     if (!err && is_changed(&st, side, n))
         err = copy_all(&to, side, n);
     if (to.fd >= 0)

@@ -70,13 +70,14 @@ struct brio_file {
 
     struct brio_view view;
 
-    pthread_mutex_t lock;      /* guards what follows */
-    brio_off pointer;          /* individual file pointer, in etypes */
-    _Atomic bool shared_used;  /* this rank moved the shared pointer since it was last reset */
-    _Atomic bool shared_known; /* this rank has used it at all */
-    int nactive;               /* nonblocking operations under way */
-    int ncoll;                 /* the collective ones among them */
-    struct brio_op *split;     /* the split collective between begin and end */
+    pthread_mutex_t lock;       /* guards what follows */
+    brio_off pointer;           /* individual file pointer, in etypes */
+    _Atomic bool shared_used;   /* this rank moved the shared pointer since it was last reset */
+    _Atomic bool shared_known;  /* this rank has used it at all */
+    _Atomic bool shared_looked; /* rank 0: for what killed jobs have left */
+    int nactive;                /* nonblocking operations under way */
+    int ncoll;                  /* the collective ones among them */
+    struct brio_op *split;      /* the split collective between begin and end */
 };
 
 /* The modules by their true types. */

@@ -373,6 +373,8 @@ BRIO_ERR brio_file_close(struct brio_file *f)
     v.most = f->shared_known;
     err = brio_verdict_settle(&v, &f->team);
     f->shared_known = v.most > 0;
+    if (f->shared_known) /* by other ranks only, it may be */
+        brio_shared_look(f);
     brio_handle_free(f->handle);
     free_file(f);
     return err;

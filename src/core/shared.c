@@ -2,10 +2,12 @@
 #include "core/shared.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "comm/verdict.h"
 #include "core/op.h"
+#include "sharedfp/leftover.h"
 #include "type/cut.h"
 
 /* The pieces of a part where the view is all bytes. */
@@ -80,6 +82,13 @@ static BRIO_ERR write_part(struct brio_file *f)
     brio_map_unref(places);
     brio_map_unref(bytes);
     return err;
+}
+
+void brio_shared_look(struct brio_file *f)
+{
+    if (f->team.rank == 0 && strcmp(f->facts.store, BRIO_STORE_DESCRIPTOR) == 0 &&
+        !atomic_exchange(&f->shared_looked, true))
+        brio_leftover_tell(f->path);
 }
 
 BRIO_ERR brio_shared_settle(struct brio_file *f)

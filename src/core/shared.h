@@ -23,6 +23,9 @@ static inline BRIO_ERR brio_shared_need(const struct brio_file *f)
                      *why ? why : "no sharedfp module can serve this file");
 }
 
+/* By rank 0, when the pointer is in use: tells the user, once, what killed jobs have left. */
+void brio_shared_look(struct brio_file *f);
+
 /* This rank uses the pointer. */
 static inline void brio_shared_touch(struct brio_file *f)
 {
@@ -30,6 +33,7 @@ static inline void brio_shared_touch(struct brio_file *f)
         atomic_load_explicit(&f->shared_known, memory_order_relaxed))
         return;
     f->shared_used = f->shared_known = true;
+    brio_shared_look(f);
 }
 
 /* Collective; the same on all ranks. All that is in the logs goes to the file, through its

@@ -15,7 +15,7 @@ struct errand {
     pthread_mutex_t lock;
     pthread_cond_t ended;
     int owners; /* who asks and who is sent: the last one frees */
-    int fd;
+    int fd, command;
     struct flock range;
     bool over;
     int errnum;
@@ -38,9 +38,11 @@ static void *run(void *arg)
     struct errand *e = arg;
     int failed;
     do
-        failed = fcntl(e->fd, F_OFD_SETLK, &e->range);
+        failed = fcntl(e->fd, e->command, &e->range);
     while (failed && errno == EINTR);
     int errnum = failed ? errno : 0;
+    if (!errnum && e->command == F_OFD_GETLK && e->range.l_type != F_UNLCK)
+        errnum = EAGAIN;
     pthread_mutex_lock(&e->lock);
     e->errnum = errnum;
     e->over = true;
@@ -81,7 +83,7 @@ static int await(struct errand *e, double seconds)
     return errnum;
 }
 
-int brio_lock_within(double seconds, int fd, short type, brio_off at, brio_off len)
+static int send(double seconds, int fd, int command, struct flock range)
 {
     struct errand *e = NULL;
     if (brio_calloc(1, sizeof *e, (void **)&e))
@@ -90,8 +92,8 @@ int brio_lock_within(double seconds, int fd, short type, brio_off at, brio_off l
     pthread_cond_init(&e->ended, NULL);
     e->owners = 2;
     e->fd = fd;
-    e->range =
-        (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = len};
+    e->command = command;
+    e->range = range;
     int failed = start(e);
     if (!failed)
         return await(e, seconds);
@@ -99,4 +101,18 @@ int brio_lock_within(double seconds, int fd, short type, brio_off at, brio_off l
     pthread_cond_destroy(&e->ended);
     free(e);
     return failed;
+}
+
+int brio_lock_within(double seconds, int fd, short type, brio_off at, brio_off len)
+{
+    return send(
+        seconds, fd, F_OFD_SETLK,
+        (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = len});
+}
+
+int brio_lock_asked_within(double seconds, int fd, brio_off at)
+{
+    return send(
+        seconds, fd, F_OFD_GETLK,
+        (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1});
 }

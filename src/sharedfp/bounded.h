@@ -9,4 +9,7 @@
  * is neither to be used nor closed. */
 int brio_lock_within(double seconds, int fd, short type, brio_off at, brio_off len);
 
+/* F_OFD_GETLK of byte `at`, likewise: EAGAIN if anybody else has a lock on it. */
+int brio_lock_asked_within(double seconds, int fd, brio_off at);
+
 #endif

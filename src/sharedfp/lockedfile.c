@@ -298,16 +298,18 @@ static BRIO_ERR open_pointer(const struct brio_sharedfp_env *env, const void *co
 }
 
 /* Removes a file whose job is gone. */
-static void remove_stale(const char *name)
+static bool remove_stale(const char *path, const char *name)
 {
+    (void)path;
     int fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return;
+        return true;
     int errnum = brio_lock_within(STALE_SECONDS, fd, F_WRLCK, ALIVE_AT, 1);
     if (!errnum)
         unlink(name);
     if (errnum != ETIMEDOUT)
         close(fd);
+    return true;
 }
 
 static void close_pointer(void *self, bool used)
@@ -318,7 +320,7 @@ static void close_pointer(void *self, bool used)
     if (p->first && used) {
         unlink(p->name);
         if (!p->refused)
-            brio_side_each(p->path, "lock", remove_stale);
+            brio_side_each(p->path, "lock", 0, remove_stale);
     }
     free_pointer(p);
 }

@@ -95,10 +95,11 @@ static BRIO_ERR need_head(struct brio_log *log)
 }
 
 /* Behind those that are spilled. */
-static BRIO_ERR put_entries(const struct brio_log *log, struct brio_log_entry *entries)
+static BRIO_ERR put_entries(const struct brio_log *log, struct brio_log_entry *entries,
+                            size_t n)
 {
     brio_off at = brio_log_head_size(&log->head) + (brio_off)(log->spilled_n * sizeof *entries);
-    return brio_log_put_entries(log->meta_fd, at, entries, log->n);
+    return brio_log_put_entries(log->meta_fd, at, entries, n);
 }
 
 BRIO_ERR brio_log_spill(struct brio_log *log)
@@ -108,7 +109,7 @@ BRIO_ERR brio_log_spill(struct brio_log *log)
         err = brio_log_write(log->data_fd, log->mem, log->used, log->spilled);
     /* The data first: an entry never speaks of what is not there. */
     if (!err)
-        err = put_entries(log, log->entries);
+        err = put_entries(log, log->entries, log->n);
     if (err)
         return err;
     log->spilled += (brio_off)log->used;
@@ -120,7 +121,7 @@ BRIO_ERR brio_log_spill(struct brio_log *log)
 BRIO_ERR brio_log_announce(struct brio_log *log)
 {
     struct brio_log_entry *entries = NULL;
-    enum brio_err err = brio_calloc(log->n, sizeof *entries, (void **)&entries);
+    enum brio_err err = brio_calloc(log->n + 1, sizeof *entries, (void **)&entries);
     if (!err)
         err = need_head(log);
     for (size_t i = 0; i < log->n && !err; i++) {
@@ -128,8 +129,13 @@ BRIO_ERR brio_log_announce(struct brio_log *log)
         if (entries[i].at >= log->spilled)
             entries[i].at = BRIO_LOG_NOWHERE;
     }
-    if (!err)
-        err = put_entries(log, entries);
+    if (!err) {
+        entries[log->n] = (struct brio_log_entry){.id = log->next_id,
+                                                  .time = tick(log),
+                                                  .at = BRIO_LOG_NOWHERE,
+                                                  .epoch = log->head.epoch};
+        err = put_entries(log, entries, log->n + 1);
+    }
     free(entries);
     return err;
 }

@@ -54,7 +54,8 @@ BRIO_ERR brio_log_append(struct brio_log *log, const struct brio_map *mem, const
 /* All that is in memory goes to the side files, which are made if need be. */
 BRIO_ERR brio_log_spill(struct brio_log *log);
 
-/* Entries of what is in memory go to the side files, too, until the next spill or drop. */
+/* The log is about to be merged: entries of what is in memory go to the side files, too, and
+ * one of no bytes, until the next spill or drop. */
 BRIO_ERR brio_log_announce(struct brio_log *log);
 
 /* The side files are made if they are not there, and hold nothing; so does memory. */

@@ -8,8 +8,8 @@
  * entries behind it go.
  *
  * Before ranks merge what is in side files together with what is in memory, they write entries
- * of the latter, too: if they are killed while they merge, `brio merge' finds the same places
- * that they found. */
+ * of the latter, too, and one of no bytes, which is nowhere either: if they are killed while
+ * they merge, `brio merge' knows that they did, and finds the same places that they found. */
 #ifndef BRIO_SHAREDFP_LOGFILE_H
 #define BRIO_SHAREDFP_LOGFILE_H
 
@@ -28,7 +28,8 @@ struct brio_log_head {
 };
 
 enum {
-    BRIO_LOG_NOWHERE = -1 /* `at` of a record that is in its rank's memory only */
+    BRIO_LOG_NOWHERE =
+        -1 /* `at` of a record that is in its rank's memory only: a merge began */
 };
 
 /* Record `id` of its rank: written at `time`, `bytes` bytes from `at` on in the data file. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/stats.h"
 
 /* How many letters of the path are its directory, with the slash. */
 static size_t dir_length(const char *path)
@@ -86,30 +87,54 @@ BRIO_ERR brio_side_begin(const char *path, const struct brio_team *team,
     return BRIO_OK;
 }
 
-void brio_side_each(const char *path, const char *kind, void (*fn)(const char *name))
+/* ".NAME.brio-KIND", a rank if there are files of each, "-" and the tag. */
+static bool is_of_kind(const char *name, const char *start, size_t n)
 {
-    char *dir, *prefix;
-    size_t at = dir_length(path);
+    if (strncmp(name, start, n) != 0)
+        return false;
+    name += n + strspn(name + n, "0123456789");
+    return *name == '-' && strlen(name) == 1 + BRIO_SIDE_TAG;
+}
+
+static void walk(const char *path, const char *start, int64_t most,
+                 bool (*fn)(const char *path, const char *name))
+{
+    enum {
+        BETWEEN_LOOKS = 256 /* at the clock, which is read less often than names are */
+    };
+    char *dir;
     if (dir_name(path, &dir))
         return;
-    if (brio_side_name(path, kind, NULL, &prefix)) {
-        free(dir);
-        return;
-    }
-    const char *start = prefix + at;
-    size_t n = strlen(start);
     DIR *d = opendir(dir);
-    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+    const int64_t began = brio_now();
+    const size_t n = strlen(start);
+    bool on = d;
+    for (int i = 1; on; i++) {
+        const struct dirent *e = readdir(d);
         char *name;
-        if (strncmp(e->d_name, start, n) != 0 || strlen(e->d_name) != n + BRIO_SIDE_TAG)
+        on = e && (most == 0 || i % BETWEEN_LOOKS > 0 || brio_now() - began < most);
+        if (!on || !is_of_kind(e->d_name, start, n))
             continue;
-        if (brio_side_name(path, kind, e->d_name + n, &name))
+        size_t room = strlen(path) + strlen(e->d_name) + 1;
+        on = !brio_calloc(1, room, (void **)&name);
+        if (!on)
             break;
-        fn(name);
+        snprintf(name, room, "%.*s%s", (int)dir_length(path), path, e->d_name);
+        on = fn(path, name);
         free(name);
     }
     if (d)
         closedir(d);
-    free(prefix);
     free(dir);
+}
+
+void brio_side_each(const char *path, const char *kind, int64_t most,
+                    bool (*fn)(const char *path, const char *name))
+{
+    char *start;
+    if (brio_side_name(path, kind, NULL, &start))
+        return;
+    start[strlen(start) - 1] = '\0'; /* the dash */
+    walk(path, start + dir_length(path), most, fn);
+    free(start);
 }

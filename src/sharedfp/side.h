@@ -22,7 +22,10 @@ BRIO_ERR brio_side_begin(const char *path, const struct brio_team *team,
  * to be freed. */
 BRIO_ERR brio_side_name(const char *path, const char *kind, const char *tag, char **out);
 
-/* Calls fn with the name of every file beside `path` that is of this kind. */
-void brio_side_each(const char *path, const char *kind, void (*fn)(const char *name));
+/* Calls fn with `path` and the name of every file beside `path` that is of this kind, whichever
+ * rank's it is, until fn returns false or, if `most` is not 0, so many nanoseconds are over:
+ * the directory may be of millions of files. */
+void brio_side_each(const char *path, const char *kind, int64_t most,
+                    bool (*fn)(const char *path, const char *name));
 
 #endif

@@ -2,7 +2,7 @@
 # brio merge after a job was killed: what was synced stays, what was spilled is merged, twice is
 # harmless, damage is set aside, and a running job is left alone. A job may be killed while it
 # merges: every record is then in the file once at most, at its place. What others wrote after it
-# was killed is not replaced.
+# was killed is not replaced. A later job that uses the shared pointer is told what was left.
 . "$BRIO_SOURCE/test/tools/lib.sh"
 ranks=$1
 brio=$BRIO_BUILD/brio
@@ -51,6 +51,20 @@ static int check(const char *path, int ranks)
     printf("\n");
     return 0;
 }
+/* A later job opens the file twice and uses the shared pointer on ranks from `first` on. */
+static void come_later(const char *path, int rank, int first)
+{
+    for (int i = 0; i < 2; i++) {
+        MPI_File fh;
+        if (MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_WRONLY, MPI_INFO_NULL, &fh))
+            MPI_Abort(MPI_COMM_WORLD, 9);
+        MPI_File_write_at(fh, rank, "x", 1, MPI_CHAR, MPI_STATUS_IGNORE);
+        if (rank >= first)
+            MPI_File_write_shared(fh, "y", 1, MPI_CHAR, MPI_STATUS_IGNORE);
+        MPI_File_close(&fh);
+    }
+    MPI_Finalize();
+}
 int main(int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[1], "check") == 0)
@@ -60,6 +74,8 @@ int main(int argc, char **argv)
     MPI_Datatype block, gap;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (strcmp(argv[1], "later") == 0)
+        return come_later(argv[2], rank, atoi(argv[3])), 0;
     MPI_Type_contiguous(WORDS, MPI_INT, &block);
     MPI_Type_create_resized(block, 0, 2 * sizeof rec, &gap);
     MPI_Type_commit(&gap);
@@ -144,6 +160,29 @@ expect late 1 'late: .*changed by others.* other data at byte .*--force' "$brio"
 expect late_kept 0 '' cmp late other
 expect late_forced 0 'bytes merged' "$brio" merge --force late
 cmp -s late other && wrong late_forced "nothing was merged"
+# Zeros are data, a hole is not.
+run kill zeros
+head -c 200000 /dev/zero >>zeros
+cp zeros other
+expect zeros 1 'zeros: .*changed by others.* other data at byte' "$brio" merge zeros
+expect zeros_kept 0 '' cmp zeros other
+rm -f .zeros*
+run kill hole
+truncate -s 4M hole
+expect hole 0 "hole: $((40 * ranks)) records, .* merged" "$brio" merge hole
+expect hole_filled 0 "^$(all 90)\$" ./job check hole "$ranks"
+
+# A later job is told of them, once, and only if it uses the shared pointer, whoever does.
+run kill told
+words='brio: [^ ]*/told: a job that was killed .*/\.told\.brio-meta.*brio merge [^ ]*/told'
+BRIO_SHAREDFP='' expect not_used 0 '' "$BRIO_RUN" "$mpi" "$ranks" "$PWD/job" later "$PWD/told" "$ranks"
+for first in 0 1; do
+    BRIO_SHAREDFP=$([ $first = 0 ] && echo individual) expect "told_$first" 0 "$words" \
+        "$BRIO_RUN" "$mpi" "$ranks" "$PWD/job" later "$PWD/told" "$first"
+    [ "$(grep -c 'was killed' said)" = 1 ] || wrong "told_once_$first" "more than once"
+done
+rm -f .told*
+BRIO_SHAREDFP='' expect none_left 0 '' "$BRIO_RUN" "$mpi" "$ranks" "$PWD/job" later "$PWD/told" 0
 run kill less
 echo anew >less
 expect less 1 'changed by others.* has 5 bytes, and had' "$brio" merge less
