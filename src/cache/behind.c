@@ -371,7 +371,7 @@ static BRIO_ERR meet(struct behind *b, enum brio_err mine)
     pthread_mutex_lock(&b->lock);
     m.verdict.most = b->pays;
     pthread_mutex_unlock(&b->lock);
-    brio_verdict_start(&m.verdict, b->team, BRIO_BLOCK);
+    brio_verdict_start(&m.verdict, b->team);
     if (b->sender)
         (void)brio_verdict_done(&m.verdict, BRIO_BLOCK, &m.err);
     else

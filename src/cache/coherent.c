@@ -103,7 +103,7 @@ static BRIO_ERR share(struct brio_coherent *c)
     enum brio_err err;
     brio_region_init(&c->region, &crew->team, crew->slot, &crew->page);
     c->region.second_hand = true;
-    brio_region_need(&c->region, (size_t)crew->team.nranks * c->pitch, BRIO_BLOCK);
+    brio_region_need(&c->region, (size_t)crew->team.nranks * c->pitch);
     while (!brio_region_step(&c->region, BRIO_BLOCK, &err))
         ;
     if (!err)

@@ -69,7 +69,7 @@ BRIO_ERR brio_pages_share(struct brio_pages *p)
     enum brio_err err;
     brio_region_init(&p->region, team, p->crew->slot, &p->crew->page);
     p->region.second_hand = true;
-    brio_region_need(&p->region, lay_out(p, NULL), BRIO_BLOCK);
+    brio_region_need(&p->region, lay_out(p, NULL));
     while (!brio_region_step(&p->region, BRIO_BLOCK, &err))
         ;
     if (err)

@@ -22,6 +22,7 @@ struct run {
     bool *out;                   /* will not be started again */
     size_t at;                   /* the case */
     size_t who;                  /* whose turn it is */
+    size_t round;                /* in which each has had a turn, of all cases and starts */
     size_t steps, done;          /* for the progress */
 };
 
@@ -172,13 +173,12 @@ static void start_missing(struct run *run)
     free(fresh);
 }
 
-/* Who is the i-th in a repetition: another one begins each time, and every second time they
- * come the other way round, for who comes behind the same one always finds the same in the
- * caches. */
-static size_t turn_of(size_t n, int rep, size_t i)
+/* Who is the i-th in a round: another one begins each time, and every second time they come the
+ * other way round, for who comes behind the same one always finds the same in the caches. */
+static size_t turn_of(size_t n, size_t round, size_t i)
 {
-    size_t at = (i + (size_t)(rep + 1)) % n;
-    return rep % 2 ? n - 1 - at : at;
+    size_t at = (i + round) % n;
+    return round % 2 ? n - 1 - at : at;
 }
 
 static bool run_case(struct run *run)
@@ -191,9 +191,9 @@ static bool run_case(struct run *run)
         if (!right_io(run, i))
             return false;
     }
-    for (int rep = -1; rep < plan->reps; rep++)
+    for (int rep = -1; rep < plan->reps; rep++, run->round++)
         for (size_t i = 0; i < plan->nwho; i++) {
-            give_turn(run, turn_of(plan->nwho, rep, i), plan->limit);
+            give_turn(run, turn_of(plan->nwho, run->round, i), plan->limit);
             run->done++;
         }
     for (size_t i = 0; i < plan->nwho; i++) {

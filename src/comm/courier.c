@@ -248,8 +248,7 @@ static BRIO_ERR share_boxes(struct brio_courier *c)
     c->pitch = sizeof(struct brio_slip) + (c->env.room + 63) / 64 * 64;
     brio_region_init(&c->region, &crew->team, crew->slot, &crew->page);
     brio_region_need(&c->region,
-                     members * (sizeof(struct desk) + (size_t)c->env.nboxes * c->pitch),
-                     BRIO_BLOCK);
+                     members * (sizeof(struct desk) + (size_t)c->env.nboxes * c->pitch));
     while (!brio_region_step(&c->region, BRIO_BLOCK, &err))
         ;
     if (err)

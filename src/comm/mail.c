@@ -64,9 +64,8 @@ int64_t *brio_mail_put(struct brio_mail *m, int rank, size_t n)
     return m->out + m->out_at[rank];
 }
 
-void brio_mail_start(struct brio_mail *m, enum brio_wait how)
+void brio_mail_start(struct brio_mail *m)
 {
-    (void)how;
     m->stage = BRIO_MAIL_SIZES;
     if (m->err)
         memset(m->out_n, 0, (size_t)m->team->nranks * sizeof(int));
@@ -111,7 +110,7 @@ bool brio_mail_step(struct brio_mail *m, enum brio_wait how, enum brio_err *out)
         make_room(m);
         m->reduce.n = 1;
         m->reduce.in[0] = brio_verdict_vote(m->team, m->err);
-        brio_reduce_start(&m->reduce, m->team, how);
+        brio_reduce_start(&m->reduce, m->team);
         m->stage = BRIO_MAIL_ROOM;
     }
     if (m->stage == BRIO_MAIL_ROOM) {

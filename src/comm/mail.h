@@ -36,7 +36,7 @@ int64_t *brio_mail_put(struct brio_mail *m, int rank, size_t n);
 
 /* Collective. Sends; true when it is over: then *out is BRIO_OK on all ranks or on none, and
  * in that case letter r is at m->in + m->in_at[r], m->in_n[r] words long. */
-void brio_mail_start(struct brio_mail *m, enum brio_wait how);
+void brio_mail_start(struct brio_mail *m);
 bool brio_mail_step(struct brio_mail *m, enum brio_wait how, enum brio_err *out);
 
 #endif

@@ -17,9 +17,8 @@ static void finish(struct brio_reduce *r)
         brio_real_wait(&r->req);
 }
 
-void brio_reduce_start(struct brio_reduce *r, const struct brio_team *team, enum brio_wait how)
+void brio_reduce_start(struct brio_reduce *r, const struct brio_team *team)
 {
-    (void)how; /* a rank that is going to wait for it may have something to do meanwhile */
     r->team = team;
     r->req = MPI_REQUEST_NULL;
     r->failed = false;

@@ -17,8 +17,8 @@ struct brio_reduce {
     bool failed; /* MPI itself did: out is nothing */
 };
 
-/* Collective. r->n and r->in have been set. */
-void brio_reduce_start(struct brio_reduce *r, const struct brio_team *team, enum brio_wait how);
+/* Collective. r->n and r->in have been set. Nobody waits in it. */
+void brio_reduce_start(struct brio_reduce *r, const struct brio_team *team);
 bool brio_reduce_done(struct brio_reduce *r, enum brio_wait how);
 
 BRIO_DOOR_END

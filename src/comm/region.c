@@ -125,14 +125,14 @@ static BRIO_ERR find_memory(struct brio_region *r)
     return err;
 }
 
-static void agree(struct brio_region *r, enum brio_wait how)
+static void agree(struct brio_region *r)
 {
     r->reduce.n = 1;
     r->reduce.in[0] = brio_verdict_vote(r->team, r->err);
-    brio_reduce_start(&r->reduce, r->team, how);
+    brio_reduce_start(&r->reduce, r->team);
 }
 
-void brio_region_need(struct brio_region *r, size_t bytes, enum brio_wait how)
+void brio_region_need(struct brio_region *r, size_t bytes)
 {
     r->err = BRIO_OK;
     r->stage = BRIO_REGION_READY;
@@ -143,7 +143,7 @@ void brio_region_need(struct brio_region *r, size_t bytes, enum brio_wait how)
     if (r->team->rank == 0)
         r->err = get_memory(r);
     r->stage = BRIO_REGION_MAKING;
-    agree(r, how);
+    agree(r);
 }
 
 bool brio_region_step(struct brio_region *r, enum brio_wait how, enum brio_err *out)
@@ -156,7 +156,7 @@ bool brio_region_step(struct brio_region *r, enum brio_wait how, enum brio_err *
         if (!r->err && r->team->rank != 0)
             r->err = find_memory(r);
         r->stage = BRIO_REGION_MAPPING;
-        agree(r, how);
+        agree(r);
     }
     if (r->stage == BRIO_REGION_MAPPING) {
         if (!brio_reduce_done(&r->reduce, how))

@@ -36,7 +36,7 @@ void brio_region_close(struct brio_region *r);
 
 /* Collective, with the same number on all ranks: at least so many bytes, zeroed when new,
  * unless they are second-hand. What was there before is gone if it must grow. */
-void brio_region_need(struct brio_region *r, size_t bytes, enum brio_wait how);
+void brio_region_need(struct brio_region *r, size_t bytes);
 bool brio_region_step(struct brio_region *r, enum brio_wait how, enum brio_err *out);
 
 /* Local, before bytes [at, at + n) are used: gets this process its way to them, in larger

@@ -43,14 +43,13 @@ enum brio_err brio_verdict_read(int64_t worst)
                      brio_err_name((enum brio_err)(worst >> 32)));
 }
 
-void brio_verdict_start(struct brio_verdict *v, const struct brio_team *team,
-                        enum brio_wait how)
+void brio_verdict_start(struct brio_verdict *v, const struct brio_team *team)
 {
     v->reduce.n = FIRST_SAME + 2 * v->nsame;
     v->reduce.in[0] = brio_verdict_vote(team, v->mine);
     v->reduce.in[1] = v->most;
     v->reduce.in[2] = v->also;
-    brio_reduce_start(&v->reduce, team, how);
+    brio_reduce_start(&v->reduce, team);
 }
 
 /* What the reduction says, for this rank. */
@@ -83,7 +82,7 @@ bool brio_verdict_done(struct brio_verdict *v, enum brio_wait how, enum brio_err
 BRIO_ERR brio_verdict_settle(struct brio_verdict *v, const struct brio_team *team)
 {
     enum brio_err verdict;
-    brio_verdict_start(v, team, BRIO_BLOCK);
+    brio_verdict_start(v, team);
     brio_verdict_done(v, BRIO_BLOCK, &verdict);
     return verdict;
 }

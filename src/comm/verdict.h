@@ -28,9 +28,8 @@ void brio_verdict_init(struct brio_verdict *v, enum brio_err mine);
 /* Adds a value that must be equal on all ranks; `what` names it in the complaint. */
 void brio_verdict_same(struct brio_verdict *v, const char *what, int64_t value);
 
-/* Collective: one reduction. With BRIO_BLOCK the caller is going to wait for it at once. */
-void brio_verdict_start(struct brio_verdict *v, const struct brio_team *team,
-                        enum brio_wait how);
+/* Collective: one reduction. */
+void brio_verdict_start(struct brio_verdict *v, const struct brio_team *team);
 
 /* True when it is over; then *out is BRIO_OK on every rank, or on no rank: a rank with a
  * failure of its own gets it back, the others BRIO_EPEER with a text that names the rank;

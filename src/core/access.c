@@ -59,7 +59,7 @@ static enum brio_err agree(struct brio_file *f, enum brio_err mine)
     struct brio_verdict v;
     enum brio_err verdict;
     brio_verdict_init(&v, mine);
-    brio_verdict_start(&v, &f->team, BRIO_POLL);
+    brio_verdict_start(&v, &f->team);
     while (!brio_verdict_done(&v, brio_progress_wait(), &verdict))
         brio_progress_rest(&pause);
     return verdict;

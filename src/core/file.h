@@ -46,8 +46,7 @@ struct brio_file {
     time_t opened;     /* if it is */
     int64_t opened_ns; /* by brio_now */
     struct brio_facts facts;
-    bool
-        calls_drive; /* no thread of ours may call MPI: so it is on rank 0, and counts on all */
+    bool calls_drive; /* as no thread of rank 0 may call MPI; the same on all ranks */
     struct brio_settings *settings;
     struct brio_conf conf;
     struct brio_chosen chosen[BRIO_FRAMEWORKS];

@@ -200,7 +200,7 @@ static bool step(struct brio_op *op)
         convert(op);
         op->stage = CONVERTING;
         brio_verdict_init(&op->verdict, op->result.err);
-        brio_verdict_start(&op->verdict, &op->file->team, BRIO_POLL);
+        brio_verdict_start(&op->verdict, &op->file->team);
     }
     if (!brio_verdict_done(&op->verdict, BRIO_POLL, &op->result.err))
         return false;
@@ -393,7 +393,7 @@ void brio_op_together(struct brio_file *f)
     struct brio_pause pause = {.idle = 0};
     if (!f->calls_drive)
         return;
-    brio_reduce_start(&all, &f->team, BRIO_POLL);
+    brio_reduce_start(&all, &f->team);
     while (!brio_reduce_done(&all, brio_progress_wait()))
         brio_progress_rest(&pause);
 }

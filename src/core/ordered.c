@@ -94,8 +94,7 @@ static bool need_memory(struct brio_file *f)
     if (!brio_agree(&f->team, err)) {
         brio_region_init(&o->region, &f->crew.team, f->slot, &f->page);
         brio_region_need(&o->region,
-                         sizeof *o->head + n * (sizeof(struct entry) + (size_t)room(f)),
-                         BRIO_BLOCK);
+                         sizeof *o->head + n * (sizeof(struct entry) + (size_t)room(f)));
         while (!brio_region_step(&o->region, BRIO_BLOCK, &err))
             ;
         o->head = (struct brio_ordered_head *)(void *)o->region.mem;

@@ -227,7 +227,7 @@ static void agree(struct engine *e, enum brio_wait how)
     fill_words(e);
     go_ahead(e, how);
     brio_phase(e->env.stats, BRIO_PHASE_WAIT);
-    brio_reduce_start(&e->reduce, e->env.team, how);
+    brio_reduce_start(&e->reduce, e->env.team);
 }
 
 /* Whether this rank's bytes are to go through owners where a plan can be made. */
@@ -319,32 +319,32 @@ static void measure(struct engine *e, enum brio_wait how)
     e->reduce.in[0] = most;
     if (e->phased) /* how many rounds there are */
         e->reduce.in[0] = plan->own < 0 ? 0 : (int64_t)plan->owners[plan->own].nwindows;
-    brio_reduce_start(&e->reduce, e->phased ? e->env.team : &crew->team, how);
+    brio_reduce_start(&e->reduce, e->phased ? e->env.team : &crew->team);
 }
 
-static void muster(struct engine *e, enum brio_err err, enum brio_wait how)
+static void muster(struct engine *e, enum brio_err err)
 {
     e->stage = MUSTERING;
     e->reduce.n = 1;
     e->reduce.in[0] = err || e->mine;
     e->mine = BRIO_OK; /* without the memory, each rank can still access its own bytes */
-    brio_reduce_start(&e->reduce, e->env.team, how);
+    brio_reduce_start(&e->reduce, e->env.team);
 }
 
-static void equip(struct engine *e, enum brio_wait how)
+static void equip(struct engine *e)
 {
     const struct brio_plan *plan = e->found->plan;
     e->stage = EQUIPPING;
     e->rounds.plan = plan;
     if (e->phased) {
         e->nrounds = (size_t)e->reduce.out[0];
-        muster(e, brio_phases_prepare(&e->phases), how);
+        muster(e, brio_phases_prepare(&e->phases));
         return;
     }
     e->found->buffer = e->rounds.buffer = e->reduce.out[0];
     e->mine = brio_rounds_prepare(&e->rounds);
     brio_region_need(&e->env.crew->region,
-                     brio_area_bytes(plan->nranks, plan->nowners, e->rounds.buffer), how);
+                     brio_area_bytes(plan->nranks, plan->nowners, e->rounds.buffer));
 }
 
 /* Where domains begin: at stripes, unless the file system's blocks are made of them. */
@@ -368,7 +368,7 @@ static int at_once(const struct engine *e, int cores)
     return e->io.dir == BRIO_WRITE ? e->nnodes : 2 * all;
 }
 
-static void inspect(struct engine *e, enum brio_wait how)
+static void inspect(struct engine *e)
 {
     const struct brio_io *io = &e->io;
     const int64_t *w = e->reduce.out;
@@ -401,7 +401,7 @@ static void inspect(struct engine *e, enum brio_wait how)
     e->shelf.last_id = w[LAST_ID];
     e->stage = INSPECTING;
     brio_count(e->env.stats, BRIO_N_PLAN_MISSES, 1);
-    brio_inspect_start(&e->inspect, &e->extent, e->maker->domains, mine, err, how);
+    brio_inspect_start(&e->inspect, &e->extent, e->maker->domains, mine, err);
 }
 
 void brio_engine_last(const void *self, struct brio_coll_last *out)
@@ -460,7 +460,7 @@ static void decide(struct engine *e, enum brio_wait how)
     if (e->direct_why)
         go_direct(e, how);
     else if (!hit)
-        inspect(e, how);
+        inspect(e);
     else if (!e->found->plan)
         go_direct(e, how);
     else {
@@ -478,7 +478,7 @@ enum {
     BAD_WORDS = BRIO_MEET_WORDS - BAD
 };
 
-static void end(struct engine *e, enum brio_wait how)
+static void end(struct engine *e)
 {
     e->stage = ENDING;
     brio_phase(e->env.stats, BRIO_PHASE_WAIT);
@@ -488,7 +488,7 @@ static void end(struct engine *e, enum brio_wait how)
         e->reduce.in[i] = e->rounds.bad < 0 ? ~e->rounds.bad : INT64_MIN;
     if (e->rounds.plan->own >= 0)
         e->reduce.in[BAD + e->rounds.plan->own % BAD_WORDS] = ~e->rounds.bad;
-    brio_reduce_start(&e->reduce, e->env.team, how);
+    brio_reduce_start(&e->reduce, e->env.team);
 }
 
 /* The data bytes of this rank that are certain although an owner failed. */
@@ -553,12 +553,12 @@ static bool advance(struct engine *e, enum brio_wait how, bool *done, struct bri
     case MEASURING:
         if (!brio_reduce_done(&e->reduce, how))
             return false;
-        equip(e, how);
+        equip(e);
         return true;
     case EQUIPPING:
         if (!brio_region_step(&e->env.crew->region, how, &err))
             return false;
-        muster(e, err, how);
+        muster(e, err);
         return true;
     case MUSTERING:
         if (!brio_reduce_done(&e->reduce, how))
@@ -573,7 +573,7 @@ static bool advance(struct engine *e, enum brio_wait how, bool *done, struct bri
     case RUNNING:
         if (e->phased ? !brio_phases_step(&e->phases, how) : !brio_rounds_step(&e->rounds, how))
             return false;
-        end(e, how);
+        end(e);
         return true;
     case ENDING:
         if (!brio_reduce_done(&e->reduce, how))

@@ -38,12 +38,12 @@ static BRIO_ERR open_coll(const struct brio_fcoll *me, const struct brio_coll_en
     return BRIO_OK;
 }
 
-static void agree(struct individual *ind, enum brio_err mine, enum brio_wait how)
+static void agree(struct individual *ind, enum brio_err mine)
 {
     ind->phase = AGREEING;
     brio_phase(ind->env.stats, BRIO_PHASE_WAIT);
     brio_verdict_init(&ind->verdict, mine);
-    brio_verdict_start(&ind->verdict, ind->env.team, how);
+    brio_verdict_start(&ind->verdict, ind->env.team);
 }
 
 static void start(void *self, const struct brio_io *io, enum brio_err mine, enum brio_wait how)
@@ -53,7 +53,7 @@ static void start(void *self, const struct brio_io *io, enum brio_err mine, enum
     brio_phase(ind->env.stats, BRIO_PHASE_FILE);
     ind->ticket = (struct brio_ticket){.done = false};
     if (mine || io->bytes == 0)
-        agree(ind, mine, how);
+        agree(ind, mine);
     else
         ind->env.lane->ops->submit(ind->env.lane->self, io, how, &ind->ticket);
 }
@@ -69,7 +69,7 @@ static void step(void *self, enum brio_wait how, bool *done, struct brio_result 
             return;
         if (ind->ticket.result.err)
             brio_err_restore(ind->ticket.text);
-        agree(ind, ind->ticket.result.err, how);
+        agree(ind, ind->ticket.result.err);
     }
     enum brio_err verdict;
     if (!brio_verdict_done(&ind->verdict, how, &verdict))

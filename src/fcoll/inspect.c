@@ -92,14 +92,14 @@ static BRIO_ERR make_plan(struct brio_inspect *in)
     return BRIO_OK;
 }
 
-static void ask(struct brio_inspect *in, enum brio_wait how)
+static void ask(struct brio_inspect *in)
 {
     if (!in->err)
         in->err = make_plan(in);
     if (!in->err)
         in->err = write_patterns(in);
     in->stage = BRIO_INSPECT_ASK;
-    brio_mail_start(&in->mail, how);
+    brio_mail_start(&in->mail);
 }
 
 static void gather(struct brio_inspect *in)
@@ -136,8 +136,7 @@ static bool gathered(struct brio_inspect *in, enum brio_wait how)
 }
 
 void brio_inspect_start(struct brio_inspect *in, const struct brio_extent *extent,
-                        brio_domains *domains, struct brio_map *mine, enum brio_err err,
-                        enum brio_wait how)
+                        brio_domains *domains, struct brio_map *mine, enum brio_err err)
 {
     in->extent = *extent;
     in->domains = domains;
@@ -150,7 +149,7 @@ void brio_inspect_start(struct brio_inspect *in, const struct brio_extent *exten
     in->mine = mine;
     brio_mail_reset(&in->mail);
     if (extent->ordered == BRIO_ORDER_NONE)
-        ask(in, how);
+        ask(in);
     else
         gather(in);
 }
@@ -327,7 +326,7 @@ bool brio_inspect_step(struct brio_inspect *in, enum brio_wait how, struct brio_
     if (in->stage == BRIO_INSPECT_GATHER) {
         if (!gathered(in, how))
             return false;
-        ask(in, how);
+        ask(in);
     }
     if (in->stage == BRIO_INSPECT_ASK) {
         if (!brio_mail_step(&in->mail, how, &err))
@@ -337,7 +336,7 @@ bool brio_inspect_step(struct brio_inspect *in, enum brio_wait how, struct brio_
         if (!in->err && in->plan->own >= 0)
             fail(in, serve(in));
         in->stage = BRIO_INSPECT_ANSWER;
-        brio_mail_start(&in->mail, how);
+        brio_mail_start(&in->mail);
     }
     if (in->stage == BRIO_INSPECT_ANSWER) {
         if (!brio_mail_step(&in->mail, how, &err))
@@ -348,7 +347,7 @@ bool brio_inspect_step(struct brio_inspect *in, enum brio_wait how, struct brio_
         in->reduce.n = 1;
         in->reduce.in[0] = in->err != BRIO_OK;
         in->stage = BRIO_INSPECT_AGREE;
-        brio_reduce_start(&in->reduce, in->team, how);
+        brio_reduce_start(&in->reduce, in->team);
     }
     if (!brio_reduce_done(&in->reduce, how))
         return false;

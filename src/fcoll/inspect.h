@@ -35,8 +35,7 @@ void brio_inspect_close(struct brio_inspect *in);
 /* Collective. `mine` is what this rank accesses, one tile (taken over, may be NULL after
  * `err`). The shares that extent->ordered asks for are gathered here. */
 void brio_inspect_start(struct brio_inspect *in, const struct brio_extent *extent,
-                        brio_domains *domains, struct brio_map *mine, enum brio_err err,
-                        enum brio_wait how);
+                        brio_domains *domains, struct brio_map *mine, enum brio_err err);
 
 /* True when it is over; then *out is a plan on all ranks, or NULL on all ranks. */
 bool brio_inspect_step(struct brio_inspect *in, enum brio_wait how, struct brio_plan **out);
