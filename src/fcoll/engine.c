@@ -357,15 +357,17 @@ static brio_off align_of(const struct engine *e)
 }
 
 /* Owners that get on at the same time, of an access to a page cache. Where ranks share cores,
- * those who read had better be more than the cores, so that there is always one at work; writes
- * to one file wait for each other, and more than one owner would only take the cores from those
- * who fill windows. */
-static int at_once(const struct engine *e, int cores)
+ * one is enough that always has a window to go on with, while the others copy: more would only
+ * take the cores from them, and writes to one file wait for each other anyway. A short read
+ * ends before it has got going so: with more owners than cores there is one at work from the
+ * beginning. */
+static int at_once(const struct engine *e, int cores, brio_off span)
 {
     int all = cores * e->nnodes;
+    bool goes_on = span >= 2 * e->conf.buffer; /* four windows, two of them full at a time */
     if (!e->env.local || e->env.team->nranks <= all)
         return all;
-    return e->io.dir == BRIO_WRITE ? e->nnodes : 2 * all;
+    return e->io.dir == BRIO_WRITE || goes_on ? e->nnodes : 2 * all;
 }
 
 static void inspect(struct engine *e)
@@ -377,7 +379,7 @@ static void inspect(struct engine *e)
     enum brio_err err = brio_map_cut(io->file, io->base, io->pos, io->bytes, &mine);
     e->extent = (struct brio_extent){
         .nranks = e->env.team->nranks,
-        .at_once = at_once(e, (int)w[CORES]),
+        .at_once = at_once(e, (int)w[CORES], w[HIGH] - ~w[LOW]),
         .spread = e->seats.spread,
         .listed = e->seats.listed,
         .k = k_of(e),
