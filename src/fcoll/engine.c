@@ -363,8 +363,11 @@ static brio_off align_of(const struct engine *e)
  * beginning. */
 static int at_once(const struct engine *e, int cores, brio_off span)
 {
+    enum {
+        LONG_READ = 8 /* collective buffers: twice as many windows */
+    };
     int all = cores * e->nnodes;
-    bool goes_on = span >= 2 * e->conf.buffer; /* four windows, two of them full at a time */
+    bool goes_on = span >= LONG_READ * e->conf.buffer;
     if (!e->env.local || e->env.team->nranks <= all)
         return all;
     return e->io.dir == BRIO_WRITE || goes_on ? e->nnodes : 2 * all;
