@@ -370,7 +370,7 @@ static int at_once(const struct engine *e, int cores, brio_off span)
     bool goes_on = span >= LONG_READ * e->conf.buffer;
     if (!e->env.local || e->env.team->nranks <= all)
         return all;
-    return e->io.dir == BRIO_WRITE || goes_on ? e->nnodes : 2 * all;
+    return e->io.dir == BRIO_WRITE || goes_on ? e->nnodes : 4 * all;
 }
 
 static void inspect(struct engine *e)
