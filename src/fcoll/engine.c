@@ -364,13 +364,14 @@ static brio_off align_of(const struct engine *e)
 static int at_once(const struct engine *e, int cores, brio_off span)
 {
     enum {
-        LONG_READ = 8 /* collective buffers: twice as many windows */
+        LONG_READ = 8,   /* collective buffers: twice as many windows */
+        SHORT_OWNERS = 4 /* a core, of a shorter one */
     };
     int all = cores * e->nnodes;
     bool goes_on = span >= LONG_READ * e->conf.buffer;
     if (!e->env.local || e->env.team->nranks <= all)
         return all;
-    return e->io.dir == BRIO_WRITE || goes_on ? e->nnodes : 4 * all;
+    return e->io.dir == BRIO_WRITE || goes_on ? e->nnodes : SHORT_OWNERS * all;
 }
 
 static void inspect(struct engine *e)

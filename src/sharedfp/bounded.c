@@ -83,7 +83,7 @@ static int await(struct errand *e, double seconds)
     return errnum;
 }
 
-static int send(double seconds, int fd, int command, struct flock range)
+static int run_errand(double seconds, int fd, int command, struct flock range)
 {
     struct errand *e = NULL;
     if (brio_calloc(1, sizeof *e, (void **)&e))
@@ -105,14 +105,14 @@ static int send(double seconds, int fd, int command, struct flock range)
 
 int brio_lock_within(double seconds, int fd, short type, brio_off at, brio_off len)
 {
-    return send(
+    return run_errand(
         seconds, fd, F_OFD_SETLK,
         (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = len});
 }
 
 int brio_lock_asked_within(double seconds, int fd, brio_off at)
 {
-    return send(
+    return run_errand(
         seconds, fd, F_OFD_GETLK,
         (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1});
 }

@@ -28,8 +28,7 @@ struct brio_log_head {
 };
 
 enum {
-    BRIO_LOG_NOWHERE =
-        -1 /* `at` of a record that is in its rank's memory only: a merge began */
+    BRIO_LOG_NOWHERE = -1 /* `at` of a record in its rank's memory only: a merge began */
 };
 
 /* Record `id` of its rank: written at `time`, `bytes` bytes from `at` on in the data file. */
