@@ -351,8 +351,9 @@ static bool write_waiting(struct brio_pages *p)
 
 void brio_pages_help(struct brio_pages *p)
 {
-    if (atomic_load_explicit(&p->head->nwaiting, memory_order_relaxed) > 0 &&
-        has_written(p, false))
+    struct brio_pages_head *head = p->head;
+    if (atomic_load_explicit(&head->nwaiting, memory_order_relaxed) > 0 &&
+        atomic_load_explicit(&head->nidle, memory_order_relaxed) == 0 && has_written(p, false))
         (void)write_waiting(p);
     if (atomic_load_explicit(&p->ahead, memory_order_relaxed))
         fall_back(p);

@@ -44,7 +44,8 @@ void brio_pages_ready(struct brio_pages *p, const struct brio_hold *hold, uint32
 BRIO_ERR brio_pages_give(struct brio_pages *p, const struct brio_hold *hold);
 
 /* While this rank holds nothing: writes a full page that another rank has left to those who
- * have written less, if this is one of them; lets others go on if it has run ahead of them. */
+ * have written less, if this is one of them and nobody is idle; lets others go on if it has run
+ * ahead of them. */
 void brio_pages_help(struct brio_pages *p);
 
 /* By all ranks of the crew, each when it has nothing to do until all others have come and it is

@@ -12,7 +12,8 @@
 
 enum {
     BRIO_PLACES = 8,     /* of a shelf */
-    BRIO_MAX_WAITING = 4 /* full pages that are passed on and not yet written */
+    BRIO_MAX_WAITING = 2 /* full pages that are passed on and that nobody writes yet: one more
+                            than keeps a writer busy, since they should still be in a cache */
 };
 
 enum brio_sheet_state {
