@@ -356,22 +356,21 @@ static brio_off align_of(const struct engine *e)
     return stripe > 0 && block % stripe != 0 ? stripe : block;
 }
 
-/* Owners that get on at the same time, of an access to a page cache. Where ranks share cores,
- * one is enough that always has a window to go on with, while the others copy: more would only
- * take the cores from them, and writes to one file wait for each other anyway. A short read
- * ends before it has got going so: with more owners than cores there is one at work from the
- * beginning. */
+/* Owners that get on at the same time, of an access to a page cache: one a core. Where ranks
+ * share cores a short access differs, for it ends before it has got going. Writes to one file
+ * wait for each other: one owner that has a window to go on with is enough, while the others
+ * copy, and more would only take the cores from them. Reads do not: with more owners than cores
+ * there is one at work from the beginning. */
 static int at_once(const struct engine *e, int cores, brio_off span)
 {
     enum {
-        LONG_READ = 8,   /* collective buffers: twice as many windows */
-        SHORT_OWNERS = 4 /* a core, of a shorter one */
+        LONG = 8,        /* collective buffers: twice as many windows */
+        SHORT_OWNERS = 4 /* a core, of a short read */
     };
     int all = cores * e->nnodes;
-    bool goes_on = span >= LONG_READ * e->conf.buffer;
-    if (!e->env.local || e->env.team->nranks <= all)
+    if (!e->env.local || e->env.team->nranks <= all || span >= LONG * e->conf.buffer)
         return all;
-    return e->io.dir == BRIO_WRITE || goes_on ? e->nnodes : SHORT_OWNERS * all;
+    return e->io.dir == BRIO_WRITE ? e->nnodes : SHORT_OWNERS * all;
 }
 
 static void inspect(struct engine *e)
