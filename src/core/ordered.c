@@ -161,11 +161,9 @@ static BRIO_ERR move_records(struct brio_file *f, enum brio_dir dir, brio_off by
                          .base = f->view.disp,
                          .buf = record(f, 0),
                          .bytes = bytes};
-    brio_off end;
-    if (!brio_mul(head->at, f->view.etype_size, &io.pos) || !brio_add(io.pos, bytes, &end))
-        return brio_fail(BRIO_EARG, "offset %lld is beyond what a file can hold",
-                         (long long)head->at);
-    enum brio_err err = map_records(f);
+    enum brio_err err = brio_view_place(&f->view, head->at, bytes, &io.pos);
+    if (!err)
+        err = map_records(f);
     if (err)
         return err;
     io.mem = f->ordered.mem;
@@ -197,9 +195,9 @@ static void act(struct brio_file *f, enum brio_dir dir, struct watch *watch)
     }
     head->err = BRIO_OK;
     if (brio_file_log(f))
-        head->at = brio_shared_position(f);
+        head->err = brio_shared_stand(f, head->total, &head->at);
     else
-        head->err = brio_file_sharedfp(f)->add(f->sharedfp, head->total, &head->at);
+        head->err = brio_shared_take(f, head->total, &head->at);
     head->over = head->err || (here && most <= longest(f, dir));
     if (head->over && !head->err && bytes > 0)
         head->err = move_records(f, dir, bytes, watch);
@@ -279,14 +277,13 @@ static BRIO_ERR settle(const struct brio_file *f, const struct brio_io *io)
 static BRIO_ERR place(const struct brio_file *f, enum brio_err mine, struct brio_ready *r)
 {
     const struct brio_ordered_head *head = f->ordered.head;
-    brio_off at = head->at, end;
     if (mine)
         return mine;
-    if (brio_add(at, head->entry[f->team.rank].etypes_before, &at) &&
-        brio_mul(at, f->view.etype_size, &r->io.pos) && brio_add(r->io.pos, r->io.bytes, &end))
-        return BRIO_OK;
-    r->io.bytes = 0;
-    return brio_fail(BRIO_EARG, "offset %lld is beyond what a file can hold", (long long)at);
+    enum brio_err err = brio_view_place(
+        &f->view, head->at + head->entry[f->team.rank].etypes_before, r->io.bytes, &r->io.pos);
+    if (err)
+        r->io.bytes = 0;
+    return err;
 }
 
 /* What became of it here. */

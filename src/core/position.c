@@ -12,36 +12,38 @@ static BRIO_ERR forbid_sequential(const struct brio_file *f)
     return BRIO_OK;
 }
 
-/* Where a seek goes, given where the pointer stands. */
-static BRIO_ERR find_target(struct brio_file *f, brio_off off, int whence, brio_off from,
-                            brio_off *out)
+/* Where a seek goes, given where the pointer stands and how long the file is. */
+static BRIO_ERR find_target(const struct brio_file *f, brio_off off, int whence, brio_off from,
+                            brio_off size, brio_off *out)
 {
     brio_off base = 0, target;
-    if (whence == MPI_SEEK_CUR) {
+    if (whence == MPI_SEEK_CUR)
         base = from;
-    } else if (whence == MPI_SEEK_END) {
-        brio_off size;
-        enum brio_err err = brio_file_get_size(f, &size);
-        if (err)
-            return err;
+    else if (whence == MPI_SEEK_END)
         base = brio_view_end(&f->view, size);
-    } else if (whence != MPI_SEEK_SET) {
+    else if (whence != MPI_SEEK_SET)
         return brio_fail(BRIO_EARG, "whence %d", whence);
-    }
     if (!brio_add(base, off, &target) || target < 0)
         return brio_fail(BRIO_EARG, "a seek by %lld to before the beginning", (long long)off);
     *out = target;
     return BRIO_OK;
 }
 
+/* The size of the file if the seek is from its end, as far as this rank knows it: a cache may
+ * keep back what others have written. */
+static BRIO_ERR ask_size(struct brio_file *f, int whence, enum brio_err mine, brio_off *size)
+{
+    return !mine && whence == MPI_SEEK_END ? brio_file_get_size(f, size) : mine;
+}
+
 BRIO_ERR brio_file_seek(struct brio_file *f, brio_off off, int whence)
 {
-    brio_off target;
-    enum brio_err err = forbid_sequential(f);
+    brio_off target, size = 0;
+    enum brio_err err = ask_size(f, whence, forbid_sequential(f), &size);
     if (err)
         return err;
     pthread_mutex_lock(&f->lock);
-    err = find_target(f, off, whence, f->pointer, &target);
+    err = find_target(f, off, whence, f->pointer, size, &target);
     if (!err)
         f->pointer = target;
     pthread_mutex_unlock(&f->lock);
@@ -62,22 +64,38 @@ BRIO_ERR brio_file_get_position(struct brio_file *f, brio_off *out)
 BRIO_ERR brio_file_get_byte_offset(struct brio_file *f, brio_off off, brio_off *out)
 {
     const struct brio_view *view = &f->view;
-    brio_off pos;
-    if (off < 0 || !brio_mul(off, view->etype_size, &pos))
+    brio_off pos, byte = 0;
+    if (off < 0)
         return brio_fail(BRIO_EARG, "offset %lld", (long long)off);
-    *out = view->disp + (view->map->size > 0 ? brio_map_offset(view->map, pos) : 0);
+    enum brio_err err = brio_view_place(view, off, 0, &pos);
+    if (err)
+        return err;
+    if (view->map->size > 0)
+        byte = brio_map_offset(view->map, pos);
+    if (byte == BRIO_OFF_MAX || !brio_add(byte, view->disp, &byte))
+        return brio_fail(BRIO_EARG, "offset %lld is beyond what a file can hold",
+                         (long long)off);
+    *out = byte;
     return BRIO_OK;
 }
 
 /* Collective. Where the ranks keep logs, these are emptied, and all move the pointer. */
 static BRIO_ERR seek_after_logs(struct brio_file *f, brio_off off, int whence)
 {
-    brio_off target = 0;
+    struct brio_verdict v;
+    brio_off target = 0, pos, size = 0;
     enum brio_err err = brio_shared_settle(f);
     if (err)
         return err;
+    brio_verdict_init(&v, ask_size(f, whence, BRIO_OK, &size));
+    v.most = size;
+    err = brio_verdict_settle(&v, &f->team);
+    if (err)
+        return err;
     if (f->team.rank == 0)
-        err = find_target(f, off, whence, brio_shared_position(f), &target);
+        err = find_target(f, off, whence, brio_shared_position(f), v.most, &target);
+    if (!err && f->team.rank == 0)
+        err = brio_view_place(&f->view, target, 0, &pos);
     err = brio_follow(&f->team, err);
     if (err)
         return err;
@@ -91,6 +109,7 @@ static BRIO_ERR seek_after_logs(struct brio_file *f, brio_off off, int whence)
 BRIO_ERR brio_file_seek_shared(struct brio_file *f, brio_off off, int whence)
 {
     struct brio_verdict v;
+    brio_off size = 0;
     brio_op_await_turn(f);
     brio_op_together(f);
     enum brio_err err = brio_shared_need(f);
@@ -98,7 +117,9 @@ BRIO_ERR brio_file_seek_shared(struct brio_file *f, brio_off off, int whence)
         err = brio_fail(BRIO_EARG, "whence %d", whence);
     if (!err && whence == MPI_SEEK_SET && off < 0)
         err = brio_fail(BRIO_EARG, "a seek to %lld", (long long)off);
+    err = ask_size(f, whence, err, &size);
     brio_verdict_init(&v, err);
+    v.most = size;
     brio_verdict_same(&v, "the offset", off);
     brio_verdict_same(&v, "whence", whence);
     err = brio_verdict_settle(&v, &f->team);
@@ -111,7 +132,7 @@ BRIO_ERR brio_file_seek_shared(struct brio_file *f, brio_off off, int whence)
         brio_off from = 0, target = 0;
         err = sharedfp->add(f->sharedfp, 0, &from);
         if (!err)
-            err = find_target(f, off, whence, from, &target);
+            err = find_target(f, off, whence, from, v.most, &target);
         if (!err)
             err = sharedfp->set(f->sharedfp, target);
         brio_shared_touch(f);

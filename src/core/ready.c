@@ -125,7 +125,7 @@ static BRIO_ERR take_ordered(struct brio_file *f, brio_off n, brio_off *at)
     if (f->team.rank == 0)
         before = 0;
     if (f->team.rank == f->team.nranks - 1)
-        word.err = brio_file_sharedfp(f)->add(f->sharedfp, before + mine, &word.base);
+        word.err = brio_shared_take(f, before + mine, &word.base);
     PMPI_Bcast(&word, 2, MPI_INT64_T, f->team.nranks - 1, f->team.comm);
     if (word.err && f->team.rank != f->team.nranks - 1)
         return brio_fail((enum brio_err)word.err, "the shared pointer could not be moved");
@@ -145,8 +145,11 @@ static BRIO_ERR take_after_logs(struct brio_file *f, brio_off n, brio_off *at)
     PMPI_Allreduce(&mine, &total, 1, MPI_INT64_T, MPI_SUM, f->team.comm);
     if (f->team.rank == 0)
         before = 0;
-    *at = brio_shared_position(f) + before;
-    brio_shared_move(f, brio_shared_position(f) + total);
+    err = brio_shared_stand(f, total, at);
+    if (err)
+        return err;
+    brio_shared_move(f, *at + total);
+    *at += before;
     return BRIO_OK;
 }
 
@@ -157,10 +160,24 @@ static BRIO_ERR take_shared(struct brio_file *f, bool coll, struct brio_ready *r
     if (coll)
         return log ? take_after_logs(f, r->etypes, at) : take_ordered(f, r->etypes, at);
     if (!log)
-        return brio_file_sharedfp(f)->add(f->sharedfp, r->etypes, at);
+        return brio_shared_take(f, r->etypes, at);
     *at = 0;
     r->logged = true;
     return log->append(f->sharedfp, r->io.mem, r->io.buf, r->io.bytes);
+}
+
+static BRIO_ERR take_own(struct brio_file *f, brio_off n, brio_off *at)
+{
+    pthread_mutex_lock(&f->lock);
+    *at = f->pointer;
+    bool fits = brio_add(f->pointer, n, &f->pointer);
+    if (!fits)
+        f->pointer = *at;
+    pthread_mutex_unlock(&f->lock);
+    return fits ? BRIO_OK
+                : brio_fail(BRIO_EARG,
+                            "%lld etypes from %lld on are beyond what a file can hold",
+                            (long long)n, (long long)*at);
 }
 
 static BRIO_ERR take_position(struct brio_file *f, const struct brio_call *call,
@@ -171,11 +188,7 @@ static BRIO_ERR take_position(struct brio_file *f, const struct brio_call *call,
         *at = call->off;
         return BRIO_OK;
     case BRIO_OWN:
-        pthread_mutex_lock(&f->lock);
-        *at = f->pointer;
-        f->pointer += r->etypes;
-        pthread_mutex_unlock(&f->lock);
-        return BRIO_OK;
+        return take_own(f, r->etypes, at);
     case BRIO_SHARED:
         return take_shared(f, call->coll, r, at);
     }
@@ -185,7 +198,7 @@ static BRIO_ERR take_position(struct brio_file *f, const struct brio_call *call,
 BRIO_ERR brio_ready_place(struct brio_file *f, const struct brio_call *call, enum brio_err mine,
                           struct brio_ready *r)
 {
-    brio_off at = 0, end;
+    brio_off at = 0;
     bool ordered = call->coll && call->ptr == BRIO_SHARED;
     if (mine && !(ordered && brio_file_sharedfp(f)))
         return mine;
@@ -199,9 +212,8 @@ BRIO_ERR brio_ready_place(struct brio_file *f, const struct brio_call *call, enu
         brio_err_restore(text);
         return mine;
     }
-    if (!err && (!brio_mul(at, f->view.etype_size, &r->io.pos) ||
-                 !brio_add(r->io.pos, r->io.bytes, &end)))
-        err = brio_fail(BRIO_EARG, "offset %lld is beyond what a file can hold", (long long)at);
+    if (!err && !r->logged)
+        err = brio_view_place(&f->view, at, r->io.bytes, &r->io.pos);
     if (err)
         r->io.bytes = 0;
     return err;

@@ -1,4 +1,5 @@
-/* From the ranks' logs to the file: parts of them become collective writes. */
+/* Places by the shared number; and from the ranks' logs to the file: parts of them become
+ * collective writes. */
 #include "core/shared.h"
 
 #include <stdlib.h>
@@ -68,6 +69,12 @@ static BRIO_ERR write_part(struct brio_file *f)
     struct brio_map *places = NULL, *bytes = NULL;
     struct brio_io io = {.dir = BRIO_WRITE, .file = f->view.map, .base = f->view.disp};
     enum brio_err err = brio_file_log(f)->next(f->sharedfp, &part);
+    if (!err && part.n > 0 &&
+        !brio_view_holds(&f->view, part.at[part.n - 1], part.len[part.n - 1]))
+        err = brio_fail(BRIO_EARG,
+                        "records by the shared pointer from byte %lld of the data on "
+                        "are beyond what a file can hold",
+                        (long long)part.at[0]);
     if (!err && part.n > 0)
         err = map_part(f->view.map, &part, &places);
     if (!err && part.n > 0)
@@ -82,6 +89,27 @@ static BRIO_ERR write_part(struct brio_file *f)
     brio_map_unref(places);
     brio_map_unref(bytes);
     return err;
+}
+
+/* Others may take places between the two steps: they find the number negative or too large as
+ * well, and undo theirs. */
+BRIO_ERR brio_shared_take(struct brio_file *f, brio_off n, brio_off *at)
+{
+    const struct brio_sharedfp *sharedfp = brio_file_sharedfp(f);
+    brio_off old, end;
+    enum brio_err err = sharedfp->add(f->sharedfp, n, &old);
+    if (err)
+        return err;
+    if (__builtin_expect(old >= 0 && brio_add(old, n, &end), 1)) {
+        *at = old;
+        return BRIO_OK;
+    }
+    err = sharedfp->add(f->sharedfp, -n, &end);
+    return err ? err
+               : brio_fail(
+                     BRIO_EARG,
+                     "the shared pointer would go beyond what a file can hold (%lld more)",
+                     (long long)n);
 }
 
 void brio_shared_look(struct brio_file *f)
@@ -111,6 +139,17 @@ void brio_shared_view(struct brio_file *f)
     const struct brio_sharedlog *log = brio_file_log(f);
     if (log)
         log->view(f->sharedfp, f->view.disp, f->view.map);
+}
+
+BRIO_ERR brio_shared_stand(const struct brio_file *f, brio_off n, brio_off *at)
+{
+    const brio_off from = brio_shared_position(f);
+    brio_off end;
+    if (!brio_add(from, n, &end) || !brio_mul(end, f->view.etype_size, &end))
+        return brio_fail(BRIO_EARG, "%lld etypes from %lld on are beyond what a file can hold",
+                         (long long)n, (long long)from);
+    *at = from;
+    return BRIO_OK;
 }
 
 brio_off brio_shared_position(const struct brio_file *f)

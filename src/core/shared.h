@@ -1,5 +1,5 @@
-/* The shared pointer of a file whose module keeps logs instead of a number. Nothing but
- * brio_shared_touch does anything for files of other modules. */
+/* The shared pointer of a file: where the module has a number, taking places; where it keeps
+ * logs instead, moving them to the file. */
 #ifndef BRIO_CORE_SHARED_H
 #define BRIO_CORE_SHARED_H
 
@@ -23,6 +23,10 @@ static inline BRIO_ERR brio_shared_need(const struct brio_file *f)
                      *why ? why : "no sharedfp module can serve this file");
 }
 
+/* Moves the number on by n >= 0 etypes, unless that is more than a file can hold. *at is where
+ * it stood. */
+BRIO_ERR brio_shared_take(struct brio_file *f, brio_off n, brio_off *at);
+
 /* By rank 0, when the pointer is in use: tells the user, once, what killed jobs have left. */
 void brio_shared_look(struct brio_file *f);
 
@@ -42,6 +46,9 @@ BRIO_ERR brio_shared_settle(struct brio_file *f);
 
 /* By all ranks, after a settle: the file's view is new. */
 void brio_shared_view(struct brio_file *f);
+
+/* After a settle: where the pointer stands, if a file can hold n etypes from there on. */
+BRIO_ERR brio_shared_stand(const struct brio_file *f, brio_off n, brio_off *at);
 
 /* The pointer in etypes, after a settle; and moves it, by all ranks alike. */
 brio_off brio_shared_position(const struct brio_file *f);

@@ -228,6 +228,35 @@ BRIO_ERR brio_file_get_view(struct brio_file *f, MPI_Offset *disp, MPI_Datatype 
     return BRIO_OK;
 }
 
+bool brio_view_holds(const struct brio_view *view, brio_off pos, brio_off bytes)
+{
+    const struct brio_map *map = view->map;
+    brio_off end, lo, hi;
+    if (!brio_add(pos, bytes, &end))
+        return false;
+    if (bytes == 0)
+        return true;
+    if (map->contiguous)
+        return brio_add(end, view->disp, &end);
+    /* The whole of the last tile, which mostly is enough to know. */
+    if (brio_mul((end - 1) / map->size, map->extent, &hi) && brio_add(hi, map->hi, &hi) &&
+        brio_add(hi, view->disp, &hi))
+        return true;
+    brio_map_bounds(map, pos, bytes, &lo, &hi);
+    return hi < BRIO_OFF_MAX && brio_add(hi, view->disp, &hi);
+}
+
+BRIO_ERR brio_view_place(const struct brio_view *view, brio_off at, brio_off bytes,
+                         brio_off *pos)
+{
+    brio_off first;
+    if (!brio_mul(at, view->etype_size, &first) || !brio_view_holds(view, first, bytes))
+        return brio_fail(BRIO_EARG, "offset %lld is beyond what a file can hold",
+                         (long long)at);
+    *pos = first;
+    return BRIO_OK;
+}
+
 brio_off brio_view_end(const struct brio_view *view, brio_off size)
 {
     const struct brio_map *map = view->map;

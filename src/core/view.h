@@ -15,6 +15,14 @@ struct brio_view {
     struct brio_map *map; /* the filetype in the file */
 };
 
+/* Whether data bytes [pos, pos + bytes) of the view are within what a file can hold. */
+bool brio_view_holds(const struct brio_view *view, brio_off pos, brio_off bytes);
+
+/* The position of `bytes' data bytes from etype `at' of the view on, or an error if any of them
+ * is beyond what a file can hold. */
+BRIO_ERR brio_view_place(const struct brio_view *view, brio_off at, brio_off bytes,
+                         brio_off *pos);
+
 struct brio_file;
 
 /* The view a file has when it is opened: bytes. Not collective. */

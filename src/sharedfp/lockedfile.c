@@ -210,15 +210,18 @@ static BRIO_ERR store(const struct pointer *p, brio_off value)
 
 static BRIO_ERR add_locked(struct pointer *p, brio_off n, brio_off *old)
 {
-    brio_off value = 0;
+    brio_off value = 0, next = 0;
     enum brio_err err = need_file(p);
     if (!err)
         err = take_lock(p);
     if (err)
         return err;
     err = load(p, &value);
+    if (!err && !brio_add(value, n, &next))
+        err = brio_fail(BRIO_EARG, "the shared pointer at %lld cannot go on by %lld",
+                        (long long)value, (long long)n);
     if (!err && n)
-        err = store(p, value + n);
+        err = store(p, next);
     give_lock(p);
     if (!err)
         *old = value;

@@ -92,6 +92,40 @@ static void many_blocks(void)
     }
 }
 
+/* A view so sparse that its bytes are soon 2^63 and more away from the first: 2^64 is not 0. */
+static void beyond_any_file(void)
+{
+    const MPI_Offset far = (MPI_Offset)1 << 24;
+    MPI_File fh = open_new();
+    MPI_Datatype t;
+    MPI_Offset at = -1;
+    MPI_Request q = MPI_REQUEST_NULL;
+    char data[16] = "beyond any file";
+    MPI_Type_create_resized(MPI_BYTE, 0, (MPI_Aint)1 << 40, &t);
+    MPI_Type_commit(&t);
+    OK(MPI_File_set_view(fh, 0, MPI_BYTE, t, "native", MPI_INFO_NULL));
+    OK(MPI_File_get_byte_offset(fh, far / 2 - 1, &at));
+    CHECK(at == (far / 2 - 1) << 40, "byte %lld", (long long)at);
+    FAILS(MPI_File_get_byte_offset(fh, far / 2, &at), MPI_ERR_ARG);
+    for (int n = 1; n <= 16; n += 15) {
+        FAILS(MPI_File_write_at(fh, far - n + 1, data, n, MPI_BYTE, MPI_STATUS_IGNORE),
+              MPI_ERR_ARG);
+        FAILS(MPI_File_write_at_all(fh, far, data, n, MPI_BYTE, MPI_STATUS_IGNORE),
+              MPI_ERR_ARG);
+        FAILS(MPI_File_write_at_all(fh, test_rank == 0 ? far - 1 : 0, data,
+                                    test_rank == 0 ? n : 0, MPI_BYTE, MPI_STATUS_IGNORE),
+              test_rank == 0 ? MPI_ERR_ARG : MPI_ERR_IO);
+        OK(MPI_File_iwrite_at_all(fh, far + test_rank, data, n, MPI_BYTE, &q));
+        FAILS(MPI_Wait(&q, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+        OK(MPI_File_seek_shared(fh, far, MPI_SEEK_SET));
+        FAILS(MPI_File_write_ordered(fh, data, n, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+        FAILS(MPI_File_write_shared(fh, data, n, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+    }
+    MPI_Type_free(&t);
+    OK(MPI_File_close(&fh));
+    CHECK(size_on_disk(test_file()) == 0, "%lld bytes", (long long)size_on_disk(test_file()));
+}
+
 #if MPI_VERSION >= 4
 /* Types that only large-count constructors can make, in a view and in memory. */
 static void large_types(void)
@@ -410,6 +444,7 @@ static void shared_forms(void)
 static const struct test_case cases[] = {TEST(far_offsets),
                                          TEST(far_pointers),
                                          TEST(many_blocks),
+                                         TEST(beyond_any_file),
 #if MPI_VERSION >= 4
                                          TEST(large_types),
 #endif

@@ -223,6 +223,38 @@ static void seek(void)
     OK(MPI_File_close(&fh));
 }
 
+/* A pointer that cannot go on stays where it is, and nothing is written. */
+static void at_the_limit(void)
+{
+    const MPI_Offset last = INT64_MAX / 16 - 1; /* of the records that end below 2^63 */
+    const MPI_Offset top = INT64_MAX - 2;
+    MPI_File fh = open_records(MPI_MODE_RDWR | MPI_MODE_CREATE);
+    struct record r[5] = {{.rank = test_rank}};
+    MPI_Datatype t = record_type();
+    OK(MPI_File_seek_shared(fh, last, MPI_SEEK_SET));
+    FAILS(MPI_File_write_ordered(fh, r, 2, t, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+    OK(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    OK(MPI_File_seek_shared(fh, top, MPI_SEEK_SET));
+    FAILS(MPI_File_write_shared(fh, r, 3, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_shared(fh, top, __LINE__);
+    FAILS(MPI_File_write_ordered(fh, r, 3, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+    check_shared(fh, top, __LINE__);
+    FAILS(MPI_File_seek_shared(fh, 3, MPI_SEEK_CUR), MPI_ERR_ARG);
+    OK(MPI_File_seek(fh, top, MPI_SEEK_SET));
+    FAILS(MPI_File_write_all(fh, r, 3, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+    MPI_Offset own = -1;
+    OK(MPI_File_get_position(fh, &own));
+    CHECK(own == top, "own at %lld", (long long)own);
+    CHECK(size_on_disk(test_file()) == 0, "%lld bytes", (long long)size_on_disk(test_file()));
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_File_seek_shared(fh, 0, MPI_SEEK_SET));
+    OK(MPI_File_write_ordered(fh, r, 3, MPI_BYTE, MPI_STATUS_IGNORE));
+    check_shared(fh, 3 * test_nranks, __LINE__);
+    OK(MPI_File_close(&fh));
+    MPI_Type_free(&t);
+}
+
 /* Through a strided view, in etypes of three bytes, behind a displacement. */
 static void through_a_view(void)
 {
@@ -321,8 +353,14 @@ static void no_side_files(void)
     CHECK(entries(test_file()) == before, "%d entries, not %d", entries(test_file()), before);
 }
 
-static const struct test_case cases[] = {
-    TEST(write_records),     TEST(outstanding),   TEST(read_records),
-    TEST(order_of_messages), TEST(seek),          TEST(through_a_view),
-    TEST(separate_pointers), TEST(no_side_files), {0}};
+static const struct test_case cases[] = {TEST(write_records),
+                                         TEST(outstanding),
+                                         TEST(read_records),
+                                         TEST(order_of_messages),
+                                         TEST(seek),
+                                         TEST(through_a_view),
+                                         TEST(separate_pointers),
+                                         TEST(no_side_files),
+                                         TEST(at_the_limit),
+                                         {0}};
 TEST_MAIN(cases)

@@ -20,7 +20,7 @@ run() { # SETTING... PROGRAM CASES...
 }
 
 shared=(write_records outstanding read_records order_of_messages seek through_a_view
-    separate_pointers)
+    separate_pointers at_the_limit)
 modules="rma lockedfile"
 [ "$BRIO_MPI" = openmpi ] && modules="$modules addproc" # Debian's MPICH cannot start processes
 for module in $modules; do

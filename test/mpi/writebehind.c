@@ -347,7 +347,8 @@ static void only_to_write(void)
         MPI_File_close(&fh);
 }
 
-/* Writes of all ranks by the shared pointer, in any order and in rank order. */
+/* Writes of all ranks by the shared pointer, in any order, and from the end on in rank order:
+ * no rank alone knows where that is. */
 static void shared_pointers(void)
 {
     enum {
@@ -364,6 +365,8 @@ static void shared_pointers(void)
             rc = MPI_File_write_shared(fh, buf, LEN, MPI_BYTE, MPI_STATUS_IGNORE);
             CHECK(rc == MPI_SUCCESS, "write_shared: %d", rc);
         }
+        rc = MPI_File_seek_shared(fh, 0, MPI_SEEK_END);
+        CHECK(rc == MPI_SUCCESS, "seek_shared: %d", rc);
         rc = MPI_File_write_ordered(fh, buf, LEN, MPI_BYTE, MPI_STATUS_IGNORE);
         CHECK(rc == MPI_SUCCESS, "write_ordered: %d", rc);
         MPI_File_close(&fh);
