@@ -103,6 +103,8 @@ static BRIO_ERR demand(struct server *s, enum brio_demand what, int64_t file, in
     while (err == MPI_SUCCESS && !brio_real_test(&answered))
         sched_yield();
     pthread_mutex_unlock(&s->lock);
+    if (err == MPI_SUCCESS && value == BRIO_ANSWER_TOO_FAR)
+        return brio_fail(BRIO_EARG, "the shared pointer cannot go on by %lld", (long long)n);
     if (err != MPI_SUCCESS || value < 0)
         return brio_fail(BRIO_EINTERN, "the process that keeps the shared pointer fails");
     *answer = value;

@@ -46,7 +46,7 @@ int64_t brio_serve(struct brio_service *s, int demand, const struct brio_demand_
     switch (demand) {
     case BRIO_DEMAND_OFFSET:
         if (!brio_add(before, words->n, &after))
-            return -1;
+            return BRIO_ANSWER_TOO_FAR;
         f->value = after;
         f->furthest = brio_max(f->furthest, f->value);
         return before;

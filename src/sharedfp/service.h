@@ -30,8 +30,13 @@ struct brio_service {
     bool over;
 };
 
+enum {
+    BRIO_ANSWER_TOO_FAR = -2
+};
+
 /* Answers a demand with a value of the file's: before OFFSET, after all others; a seek to
- * before the beginning goes nowhere and answers -1, as does what makes no sense. */
+ * before the beginning goes nowhere and answers -1, as does what makes no sense, and an OFFSET
+ * to beyond all numbers BRIO_ANSWER_TOO_FAR. */
 int64_t brio_serve(struct brio_service *s, int demand, const struct brio_demand_words *words);
 void brio_service_free(struct brio_service *s);
 

@@ -202,7 +202,8 @@ static void service_answers(void)
     CHECK(ask(&s, BRIO_DEMAND_SEEK_END, 3, 2) == 17, "after what was given out");
     CHECK(ask(&s, BRIO_DEMAND_SEEK_CUR, 3, -18) == -1, "before the beginning");
     CHECK(ask(&s, BRIO_DEMAND_POSITION, 3, 0) == 17, "it stays where it was");
-    CHECK(ask(&s, BRIO_DEMAND_OFFSET, 3, INT64_MAX) == -1, "beyond all numbers");
+    CHECK(ask(&s, BRIO_DEMAND_OFFSET, 3, INT64_MAX) == BRIO_ANSWER_TOO_FAR,
+          "beyond all numbers");
     CHECK(ask(&s, BRIO_DEMAND_POSITION, 3, 0) == 17, "it stays where it was");
     CHECK(ask(&s, BRIO_DEMAND_POSITION, -7, 0) == -1 && ask(&s, BRIO_DEMANDS, 3, 0) == -1,
           "nonsense");
