@@ -1,5 +1,6 @@
 /* One thread per process, asleep most of the time: it looks into MPI every 50 microseconds
- * while somebody uses the pointer and every 10 ms while nobody does. Where neither the network
+ * while somebody uses the pointer and every 10 ms while nobody does, for a second also while
+ * there is none: a file whose pointer is never used does not wake it. Where neither the network
  * nor shared memory does the addition by itself, MPI does it inside calls of the target's:
  * without this thread a rank that computes for a second makes all others wait a second
  * (MPICH always, Open MPI where its window is made of messages). */
@@ -15,7 +16,8 @@
 enum {
     SHORT_NAP_US = 50,
     LONG_NAP_US = 10000,
-    PATIENCE = 200 /* looks without change before the naps become long */
+    PATIENCE = 200, /* looks without change before the naps become long */
+    LINGER = 100    /* and without a pointer before it waits to be called */
 };
 
 static struct {
@@ -23,6 +25,7 @@ static struct {
     pthread_cond_t wake;
     struct brio_attended *first;
     bool running, stop;
+    bool away; /* until it is called */
     pthread_t thread;
 } self = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
@@ -55,17 +58,18 @@ static void nap(long us)
 
 static void *attend_for_ever(void *arg)
 {
-    int idle = 0;
+    int idle = PATIENCE, alone = 0;
     (void)arg;
     prctl(PR_SET_TIMERSLACK, 1000UL); /* this thread's: or each nap takes twice as long */
     pthread_mutex_lock(&self.lock);
     while (!self.stop) {
-        if (!self.first) {
+        alone = self.first ? 0 : alone + 1;
+        self.away = alone > LINGER;
+        if (self.away) {
             pthread_cond_wait(&self.wake, &self.lock);
-            idle = 0;
             continue;
         }
-        idle = look() ? 0 : idle + 1;
+        idle = look() ? 0 : (int)brio_min(idle + 1, PATIENCE);
         nap(idle < PATIENCE ? SHORT_NAP_US : LONG_NAP_US);
     }
     pthread_mutex_unlock(&self.lock);
@@ -88,11 +92,13 @@ static void start_thread(void)
 void brio_attend(struct brio_attended *a)
 {
     pthread_mutex_lock(&self.lock);
+    a->seen = *a->value;
     a->next = self.first;
     self.first = a;
     if (brio_real_thread_level() == MPI_THREAD_MULTIPLE)
         start_thread();
-    pthread_cond_signal(&self.wake);
+    if (self.away)
+        pthread_cond_signal(&self.wake);
     pthread_mutex_unlock(&self.lock);
 }
 
