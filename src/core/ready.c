@@ -100,10 +100,13 @@ static BRIO_ERR fill(struct brio_file *f, const struct brio_call *call, struct b
 BRIO_ERR brio_ready_make(struct brio_file *f, const struct brio_call *call,
                          struct brio_ready *out)
 {
-    *out = (struct brio_ready){
-        .io = {.dir = call->dir, .file = f->view.map, .base = f->view.disp},
-        .type = MPI_DATATYPE_NULL,
-    };
+    /* One by one: clearing all of it costs a small write a tenth of its time in the library. */
+    out->io = (struct brio_io){.dir = call->dir, .file = f->view.map, .base = f->view.disp};
+    out->mem = NULL;
+    out->etypes = 0;
+    out->logged = false;
+    out->staged = NULL;
+    out->type = MPI_DATATYPE_NULL;
     enum brio_err err = fill(f, call, out);
     if (err) {
         brio_ready_free(out);
