@@ -202,8 +202,43 @@ static void cyclic_is_one_piece(void)
         brio_map_unref(maps[r]);
 }
 
-static const struct test_case cases[] = {
-    TEST(cuts), TEST(wires), TEST(unions), TEST(cyclic_is_one_piece), {0}};
+/* Rows of a block of a three-dimensional array of n^3 items that are dealt out in blocks. */
+static struct brio_map *regular(int64_t n)
+{
+    struct brio_node *node;
+    struct brio_map *map = NULL;
+    CHECK(!brio_node_bytes(4, 0, &node) && !brio_node_loop(node, n, 4 * 3, &node) &&
+              !brio_node_loop(node, n, 4 * 3 * n * 2, &node) &&
+              !brio_node_loop(node, n, 4 * 3 * n * n * 4, &node) &&
+              !brio_map_new(node, 0, 4 * 3 * n * n * n * 4, &map),
+          "%s", brio_err_text());
+    return map;
+}
+
+/* Paper 002: sixteen tuples tell any part of a regular distribution, whatever its size. */
+static void regular_patterns_are_short(void)
+{
+    for (int64_t n = 10; n <= 100000; n *= 10) {
+        struct brio_map *map = regular(n), *cut;
+        REQUIRE(map, "no map");
+        for (int i = 0; i < 2000; i++) {
+            int64_t items = map->size / 4, at = test_below(items);
+            int64_t bytes = 4 * (1 + test_below(items - at));
+            REQUIRE(!brio_map_cut(map, 0, 4 * at, bytes, &cut), "%s", brio_err_text());
+            CHECK(cut->nnodes <= 16, "%zu tuples for %lld bytes of %lld", cut->nnodes,
+                  (long long)bytes, (long long)map->size);
+            brio_map_unref(cut);
+        }
+        brio_map_unref(map);
+    }
+}
+
+static const struct test_case cases[] = {TEST(cuts),
+                                         TEST(wires),
+                                         TEST(unions),
+                                         TEST(cyclic_is_one_piece),
+                                         TEST(regular_patterns_are_short),
+                                         {0}};
 
 int main(int argc, char **argv)
 {
