@@ -295,9 +295,7 @@ static void lost_lock(void)
         CHECK(fd >= 0 && fcntl(fd, F_OFD_SETLKW, &range) == 0, "no lock file");
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    double begin = MPI_Wtime();
     FAILS(MPI_File_write_shared(fh, "y", 1, MPI_CHAR, MPI_STATUS_IGNORE), MPI_ERR_IO);
-    CHECK(MPI_Wtime() - begin < 20, "%.1f s", MPI_Wtime() - begin);
     MPI_Barrier(MPI_COMM_WORLD);
     if (test_rank == 0)
         close(fd);
