@@ -360,17 +360,21 @@ static brio_off align_of(const struct engine *e)
  * share cores a short access differs, for it ends before it has got going. Writes to one file
  * wait for each other: one owner that has a window to go on with is enough, while the others
  * copy, and more would only take the cores from them. Reads do not: with more owners than cores
- * there is one at work from the beginning. */
+ * there is one at work from the beginning, and the shorter the read, the more this tells. */
 static int at_once(const struct engine *e, int cores, brio_off span)
 {
     enum {
-        LONG = 8,        /* collective buffers: twice as many windows */
-        SHORT_OWNERS = 4 /* a core, of a short read */
+        SHORT = 2, /* collective buffers, */
+        LONG = 8,  /* each of them two windows */
+        SHORT_OWNERS = 4,
+        OWNERS = 2 /* a core, of a read that is neither */
     };
     int all = cores * e->nnodes;
     if (!e->env.local || e->env.team->nranks <= all || span >= LONG * e->conf.buffer)
         return all;
-    return e->io.dir == BRIO_WRITE ? e->nnodes : SHORT_OWNERS * all;
+    if (e->io.dir == BRIO_WRITE)
+        return e->nnodes;
+    return (span < SHORT * e->conf.buffer ? SHORT_OWNERS : OWNERS) * all;
 }
 
 static void inspect(struct engine *e)
