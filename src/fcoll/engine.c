@@ -20,8 +20,8 @@ enum stage {
     MOVING,     /* this rank's bytes, which need no owner */
     AGREEING,   /* on what is accessed, and whether a plan is there */
     INSPECTING, /* a plan is made */
-    MEASURING,  /* how much memory the crew needs */
-    EQUIPPING,  /* it is made */
+    MEASURING,  /* do all ranks have it, and how much memory does a crew need? */
+    EQUIPPING,  /* that is made */
     MUSTERING,  /* do all crews have it? */
     RUNNING,
     ENDING, /* the verdict */
@@ -45,6 +45,7 @@ struct engine {
     enum brio_err mine;
     char text[BRIO_ERR_TEXT]; /* of mine */
     struct brio_kept *found;
+    struct brio_plan *made; /* not kept yet */
     const char *direct_why; /* the last access was direct, and this is why; NULL: it was not */
     bool fresh;             /* its plan was a new one */
     brio_off shift;
@@ -111,6 +112,7 @@ void brio_engine_close(void *self)
 {
     struct engine *e = self;
     brio_shelf_clear(&e->shelf);
+    brio_plan_free(e->made);
     brio_inspect_close(&e->inspect);
     if (e->direct)
         brio_fcoll_individual.close(e->direct);
@@ -293,58 +295,112 @@ static void run(struct engine *e)
     e->stage = RUNNING;
 }
 
+enum measure_word {
+    NEED, /* bytes of a buffer; of phases, rounds */
+    LACK, /* what a rank has not */
+    MEASURE_WORDS
+};
+
+enum lack {
+    NOTHING,
+    MEMORY,
+    THE_PLAN
+};
+
 /* The crew's buffers must hold its windows and the boxes it sends. */
-static void measure(struct engine *e, enum brio_wait how)
+static int64_t need_of(const struct engine *e, const struct brio_plan *plan)
 {
     const struct brio_crew *crew = e->env.crew;
-    const struct brio_plan *plan = e->found->plan;
     brio_off most = plan->window;
-    brio_phase(e->env.stats, BRIO_PHASE_PLAN);
-    if (e->env.dry) {
-        go_direct(e, how);
-        return;
-    }
-    if (is_equipped(e)) {
-        equip_again(e);
-        run(e);
-        return;
-    }
+    if (e->phased)
+        return plan->own < 0 ? 0 : (int64_t)plan->owners[plan->own].nwindows;
     for (int a = 0; a < plan->nowners; a++)
         for (size_t k = 0; k < plan->owners[a].nwindows; k++)
             if (crew->crew_of[plan->owners[a].rank] != crew->mine ||
                 plan->owners[a].segment > 0)
                 most = brio_max(most, plan->owners[a].windows[k].box_bytes);
-    e->stage = MEASURING;
-    e->reduce.n = 1;
-    e->reduce.in[0] = most;
-    if (e->phased) /* how many rounds there are */
-        e->reduce.in[0] = plan->own < 0 ? 0 : (int64_t)plan->owners[plan->own].nwindows;
-    brio_reduce_start(&e->reduce, e->phased ? e->env.team : &crew->team);
+    return most;
 }
 
+static enum lack lack_of(struct engine *e)
+{
+    if (!e->rounds.plan)
+        return THE_PLAN;
+    if (e->phased ? brio_phases_prepare(&e->phases) : brio_rounds_prepare(&e->rounds))
+        return MEMORY;
+    return NOTHING;
+}
+
+static void measure(struct engine *e, const struct brio_plan *plan)
+{
+    e->stage = MEASURING;
+    brio_phase(e->env.stats, BRIO_PHASE_PLAN);
+    e->rounds.plan = plan;
+    e->reduce.n = MEASURE_WORDS;
+    e->reduce.in[NEED] = plan ? need_of(e, plan) : 0;
+    e->reduce.in[LACK] = lack_of(e);
+    brio_reduce_start(&e->reduce, e->env.team);
+}
+
+/* With a plan that is kept. */
+static void go_on(struct engine *e, enum brio_wait how)
+{
+    if (e->env.dry) {
+        go_direct(e, how);
+    } else if (is_equipped(e)) {
+        equip_again(e);
+        run(e);
+    } else {
+        measure(e, e->found->plan);
+    }
+}
+
+static void go_without_memory(struct engine *e, enum brio_wait how)
+{
+    e->direct_why = "there is no memory for the owners' buffers";
+    go_direct(e, how);
+}
+
+/* The plan that was made is kept if all ranks have it; if not, that there is none. */
+static void keep(struct engine *e, bool good)
+{
+    if (!good) {
+        brio_plan_free(e->made);
+        e->made = NULL;
+    }
+    e->found = brio_shelf_keep(&e->shelf, &e->io, k_of(e), e->made);
+    e->made = NULL;
+}
+
+/* The plan and what it needs are known to all ranks, and alike. */
+static void equip(struct engine *e, enum brio_wait how)
+{
+    int64_t lack = e->reduce.failed ? THE_PLAN : e->reduce.out[LACK];
+    if (e->fresh)
+        keep(e, lack < THE_PLAN);
+    if (lack == THE_PLAN || e->env.dry) {
+        go_direct(e, how);
+    } else if (lack == MEMORY) { /* each rank can still access its own bytes */
+        go_without_memory(e, how);
+    } else if (e->phased) {
+        e->nrounds = (size_t)e->reduce.out[NEED];
+        run(e);
+    } else {
+        const struct brio_plan *plan = e->found->plan;
+        e->stage = EQUIPPING;
+        e->found->buffer = e->rounds.buffer = e->reduce.out[NEED];
+        brio_region_need(&e->env.crew->region,
+                         brio_area_bytes(plan->nranks, plan->nowners, e->rounds.buffer));
+    }
+}
+
+/* A crew has its memory, or has not; are there others? */
 static void muster(struct engine *e, enum brio_err err)
 {
     e->stage = MUSTERING;
     e->reduce.n = 1;
-    e->reduce.in[0] = err || e->mine;
-    e->mine = BRIO_OK; /* without the memory, each rank can still access its own bytes */
+    e->reduce.in[0] = err;
     brio_reduce_start(&e->reduce, e->env.team);
-}
-
-static void equip(struct engine *e)
-{
-    const struct brio_plan *plan = e->found->plan;
-    e->stage = EQUIPPING;
-    e->rounds.plan = plan;
-    if (e->phased) {
-        e->nrounds = (size_t)e->reduce.out[0];
-        muster(e, brio_phases_prepare(&e->phases));
-        return;
-    }
-    e->found->buffer = e->rounds.buffer = e->reduce.out[0];
-    e->mine = brio_rounds_prepare(&e->rounds);
-    brio_region_need(&e->env.crew->region,
-                     brio_area_bytes(plan->nranks, plan->nowners, e->rounds.buffer));
 }
 
 /* Where domains begin: at stripes, unless the file system's blocks are made of them. */
@@ -404,13 +460,16 @@ static void inspect(struct engine *e)
         .places = e->env.places,
         .owners = e->seats.owners,
     };
-    brio_off span = (e->extent.hi - e->extent.lo) / brio_aggregators(&e->extent);
+    int owners = brio_aggregators(&e->extent);
+    brio_off span = (e->extent.hi - e->extent.lo) / owners;
     e->extent.buffer = brio_worth_window(&e->env, e->conf.buffer, span);
+    size_t area =
+        e->phased ? 0 : brio_area_bytes(e->extent.nranks, owners, e->extent.buffer);
     e->shift = 0;
     e->shelf.last_id = w[LAST_ID];
     e->stage = INSPECTING;
     brio_count(e->env.stats, BRIO_N_PLAN_MISSES, 1);
-    brio_inspect_start(&e->inspect, &e->extent, e->maker->domains, mine, err);
+    brio_inspect_start(&e->inspect, &e->extent, area, e->maker->domains, mine, err);
 }
 
 void brio_engine_last(const void *self, struct brio_coll_last *out)
@@ -475,7 +534,7 @@ static void decide(struct engine *e, enum brio_wait how)
     else {
         e->shift = w[SHIFT] == INT64_MIN ? 0 : w[SHIFT];
         brio_count(e->env.stats, BRIO_N_PLAN_HITS, 1);
-        measure(e, how);
+        go_on(e, how);
     }
 }
 
@@ -533,7 +592,6 @@ static void judge(struct engine *e, struct brio_result *out)
 /* One stage as far as it goes; false if it must wait. */
 static bool advance(struct engine *e, enum brio_wait how, bool *done, struct brio_result *out)
 {
-    struct brio_plan *plan;
     enum brio_err err = BRIO_OK;
     switch (e->stage) {
     case MOVING:
@@ -551,33 +609,32 @@ static bool advance(struct engine *e, enum brio_wait how, bool *done, struct bri
             decide(e, how);
         return true;
     case INSPECTING:
-        if (!brio_inspect_step(&e->inspect, how, &plan))
+        if (!brio_inspect_step(&e->inspect, how, &e->made))
             return false;
-        e->found = brio_shelf_keep(&e->shelf, &e->io, k_of(e), plan);
-        if (plan)
-            measure(e, how);
-        else
-            go_direct(e, how);
+        measure(e, e->made);
         return true;
     case MEASURING:
         if (!brio_reduce_done(&e->reduce, how))
             return false;
-        equip(e);
+        equip(e, how);
         return true;
     case EQUIPPING:
         if (!brio_region_step(&e->env.crew->region, how, &err))
             return false;
-        muster(e, err);
+        if (e->env.crew->ncrews > 1)
+            muster(e, err);
+        else if (err)
+            go_without_memory(e, how);
+        else
+            run(e);
         return true;
     case MUSTERING:
         if (!brio_reduce_done(&e->reduce, how))
             return false;
-        if (e->reduce.failed || e->reduce.out[0]) {
-            e->direct_why = "there is no memory for the owners' buffers";
-            go_direct(e, how);
-        } else {
+        if (e->reduce.failed || e->reduce.out[0])
+            go_without_memory(e, how);
+        else
             run(e);
-        }
         return true;
     case RUNNING:
         if (e->phased ? !brio_phases_step(&e->phases, how) : !brio_rounds_step(&e->rounds, how))

@@ -8,6 +8,7 @@
 #include "comm/real.h"
 #include "comm/verdict.h"
 #include "fcoll/aggregators.h"
+#include "fcoll/area.h"
 #include "type/cut.h"
 #include "type/merge.h"
 #include "type/wire.h"
@@ -16,14 +17,22 @@
 #define MAX_PIECES ((brio_off)4 << 20)
 
 BRIO_ERR brio_inspect_open(struct brio_inspect *in, const struct brio_team *team,
-                           const struct brio_crew *crew)
+                           struct brio_crew *crew)
 {
     size_t n = (size_t)team->nranks;
     *in = (struct brio_inspect){.team = team, .crew = crew};
     enum brio_err err = brio_calloc(n, sizeof *in->shares, (void **)&in->shares);
     if (!err)
         err = brio_calloc(n, sizeof *in->order, (void **)&in->order);
-    return err ? err : brio_mail_open(&in->mail, team);
+    if (!err)
+        err = brio_calloc(n, sizeof *in->box_at, (void **)&in->box_at);
+    if (!err)
+        err = brio_calloc((size_t)crew->ncrews, sizeof *in->boxes, (void **)&in->boxes);
+    if (err)
+        return err;
+    bool together = crew->ncrews == 1 && team->meet;
+    return brio_mail_open(&in->mail, team, together ? &crew->region : NULL,
+                          brio_area_bytes(team->nranks, 0, 0));
 }
 
 void brio_inspect_close(struct brio_inspect *in)
@@ -32,6 +41,8 @@ void brio_inspect_close(struct brio_inspect *in)
     brio_map_unref(in->mine);
     free(in->shares);
     free(in->order);
+    free(in->box_at);
+    free(in->boxes);
     brio_mail_close(&in->mail);
 }
 
@@ -99,7 +110,7 @@ static void ask(struct brio_inspect *in)
     if (!in->err)
         in->err = write_patterns(in);
     in->stage = BRIO_INSPECT_ASK;
-    brio_mail_start(&in->mail);
+    brio_mail_start(&in->mail, in->area);
 }
 
 static void gather(struct brio_inspect *in)
@@ -135,9 +146,10 @@ static bool gathered(struct brio_inspect *in, enum brio_wait how)
     return true;
 }
 
-void brio_inspect_start(struct brio_inspect *in, const struct brio_extent *extent,
+void brio_inspect_start(struct brio_inspect *in, const struct brio_extent *extent, size_t area,
                         brio_domains *domains, struct brio_map *mine, enum brio_err err)
 {
+    in->area = area;
     in->extent = *extent;
     in->domains = domains;
     in->err = err;
@@ -156,18 +168,22 @@ void brio_inspect_start(struct brio_inspect *in, const struct brio_extent *exten
 
 /* ---- As an owner --------------------------------------------------------------------- */
 
+static struct brio_owner *own_owner(const struct brio_inspect *in)
+{
+    return &in->plan->owners[in->plan->own];
+}
+
 /* Every letter as a map. */
 static BRIO_ERR read_patterns(struct brio_inspect *in)
 {
-    const struct brio_mail *mail = &in->mail;
     struct brio_plan *plan = in->plan;
     enum brio_err err =
         brio_calloc((size_t)plan->nranks, sizeof *plan->sources, (void **)&plan->sources);
     for (int r = 0; r < plan->nranks && !err; r++) {
-        size_t used;
-        if (mail->in_n[r] > 0)
-            err = brio_wire_get(mail->in + mail->in_at[r], (size_t)mail->in_n[r], &used,
-                                &plan->sources[r]);
+        size_t n, used;
+        const int64_t *letter = brio_mail_read(&in->mail, r, &n);
+        if (n > 0)
+            err = brio_wire_get(letter, n, &used, &plan->sources[r]);
     }
     return err;
 }
@@ -189,24 +205,16 @@ static BRIO_ERR unite(struct brio_inspect *in)
     return err;
 }
 
-/* How rank r takes part in window k. */
-static struct brio_window describe(const struct brio_inspect *in, int r, size_t k)
-{
-    const struct brio_plan *plan = in->plan;
-    struct brio_window w = plan->owners[plan->own].windows[k];
-    int crew = in->crew->crew_of[r];
-    w.box_at = brio_plan_share(plan, in->crew, crew, r, k, NULL);
-    w.box_bytes = brio_plan_share(plan, in->crew, crew, plan->nranks, k, &w.nsources);
-    return w;
-}
-
 /* Of what goes to, or comes from, another crew for one window. */
 static brio_off largest_box(const struct brio_inspect *in)
 {
     brio_off most = 0;
-    for (int c = 0; c < in->crew->ncrews; c++)
-        if (c != in->crew->mine)
-            most = brio_max(most, brio_plan_largest(in->plan, in->crew, c));
+    for (size_t k = 0; in->crew->ncrews > 1 && k < own_owner(in)->nwindows; k++) {
+        brio_plan_boxes(in->plan, in->crew, k, in->box_at, in->boxes);
+        for (int c = 0; c < in->crew->ncrews; c++)
+            if (c != in->crew->mine)
+                most = brio_max(most, in->boxes[c].bytes);
+    }
     return most;
 }
 
@@ -215,7 +223,7 @@ static brio_off largest_box(const struct brio_inspect *in)
 static BRIO_ERR cut_windows(struct brio_inspect *in)
 {
     struct brio_plan *plan = in->plan;
-    struct brio_owner *owner = &plan->owners[plan->own];
+    struct brio_owner *owner = own_owner(in);
     brio_off size = plan->window;
     enum brio_err err = brio_windows_make(plan->touched, size, in->extent.align, owner);
     while (!err && size > 1 && largest_box(in) > plan->window) {
@@ -231,57 +239,84 @@ static BRIO_ERR cut_windows(struct brio_inspect *in)
 static BRIO_ERR make_windows(struct brio_inspect *in)
 {
     struct brio_plan *plan = in->plan;
-    struct brio_owner *owner = &plan->owners[plan->own];
-    enum brio_err err;
-    if (owner->segment > 0) {
-        err = brio_windows_segment(plan->sources, plan->nranks, owner);
-    } else {
-        err = unite(in);
-        if (!err)
-            err = cut_windows(in);
-    }
-    for (size_t k = 0; !err && k < owner->nwindows; k++)
-        owner->windows[k] = describe(in, in->team->rank, k);
-    return err;
+    struct brio_owner *owner = own_owner(in);
+    if (owner->segment > 0)
+        return brio_windows_segment(plan->sources, plan->nranks, owner);
+    enum brio_err err = unite(in);
+    return err ? err : cut_windows(in);
+}
+
+/* Ranks that copy straight into this owner's windows, in the order of the file, need not know
+ * what the others do. */
+static bool in_place(const struct brio_inspect *in, int r)
+{
+    return own_owner(in)->segment == 0 && in->crew->crew_of[r] == in->crew->mine;
 }
 
 enum {
     WINDOW_WORDS = 5
 };
 
-static void write_letter(const struct brio_inspect *in, int r, int64_t *at)
+/* How rank r takes part in window k, whose boxes are known. */
+static void describe(const struct brio_inspect *in, int r, size_t k)
 {
-    const struct brio_owner *owner = &in->plan->owners[in->plan->own];
-    for (size_t k = 0; k < owner->nwindows; k++, at += WINDOW_WORDS) {
-        struct brio_window w = describe(in, r, k);
-        at[0] = w.lo;
-        at[1] = w.hi;
-        at[2] = w.box_at;
-        at[3] = w.box_bytes;
-        at[4] = w.nsources;
-    }
+    const struct brio_window *w = &own_owner(in)->windows[k];
+    const struct brio_boxes *box = &in->boxes[in->crew->crew_of[r]];
+    int64_t *at = in->mail.out + in->mail.out_at[r] + WINDOW_WORDS * k;
+    bool boxed = !in_place(in, r);
+    at[0] = w->lo;
+    at[1] = w->hi;
+    at[2] = boxed ? in->box_at[r] : 0;
+    at[3] = boxed ? box->bytes : 0;
+    at[4] = boxed ? box->nsources : 0;
 }
 
-/* To each rank that sent a pattern, and to the leaders of their crews. */
-static BRIO_ERR write_windows(struct brio_inspect *in)
+/* A rank that sent a pattern, or the leader of its crew. */
+static bool is_concerned(const struct brio_inspect *in, int r)
 {
     const struct brio_plan *plan = in->plan;
-    const struct brio_owner *owner = &plan->owners[plan->own];
+    int crew = in->crew->crew_of[r];
+    bool concerned = plan->sources[r] != NULL;
+    if (in->crew->leader[crew] == r && crew != in->crew->mine)
+        for (int q = r; q < plan->nranks && !concerned; q++)
+            concerned = in->crew->crew_of[q] == crew && plan->sources[q];
+    return concerned && r != in->team->rank;
+}
+
+/* Letters as long as they must be; those who copy in place get the same one: *same. */
+static BRIO_ERR begin_letters(struct brio_inspect *in, int *same)
+{
+    *same = -1;
     brio_mail_reset(&in->mail);
-    for (int r = 0; r < plan->nranks; r++) {
-        bool concerned = plan->sources[r] != NULL;
-        int crew = in->crew->crew_of[r];
-        if (in->crew->leader[crew] == r && crew != in->crew->mine)
-            for (int q = r; q < plan->nranks && !concerned; q++)
-                concerned = in->crew->crew_of[q] == crew && plan->sources[q];
-        if (!concerned || r == in->team->rank)
+    for (int r = 0; r < in->plan->nranks; r++) {
+        if (!is_concerned(in, r))
             continue;
-        int64_t *at = brio_mail_put(&in->mail, r, WINDOW_WORDS * owner->nwindows);
-        if (!at)
+        if (in_place(in, r) && *same >= 0)
+            brio_mail_same(&in->mail, r, *same);
+        else if (!brio_mail_put(&in->mail, r, WINDOW_WORDS * own_owner(in)->nwindows))
             return in->mail.err;
-        write_letter(in, r, at);
+        else if (in_place(in, r))
+            *same = r;
     }
     return BRIO_OK;
+}
+
+static BRIO_ERR write_windows(struct brio_inspect *in)
+{
+    struct brio_owner *owner = own_owner(in);
+    int me = in->team->rank, same;
+    enum brio_err err = begin_letters(in, &same);
+    for (size_t k = 0; k < owner->nwindows && !err; k++) {
+        struct brio_window *w = &owner->windows[k];
+        brio_plan_boxes(in->plan, in->crew, k, in->box_at, in->boxes);
+        w->box_at = in->box_at[me];
+        w->box_bytes = in->boxes[in->crew->mine].bytes;
+        w->nsources = in->boxes[in->crew->mine].nsources;
+        for (int r = 0; r < in->plan->nranks; r++)
+            if (in->mail.out_n[r] > 0 && (r == same || !in_place(in, r)))
+                describe(in, r, k);
+    }
+    return err;
 }
 
 static BRIO_ERR serve(struct brio_inspect *in)
@@ -298,19 +333,18 @@ static BRIO_ERR serve(struct brio_inspect *in)
 
 static BRIO_ERR read_windows(struct brio_inspect *in)
 {
-    const struct brio_mail *mail = &in->mail;
     for (int a = 0; a < in->plan->nowners; a++) {
         struct brio_owner *owner = &in->plan->owners[a];
-        int n = mail->in_n[owner->rank] / WINDOW_WORDS;
-        const int64_t *at = mail->in + mail->in_at[owner->rank];
+        size_t n;
+        const int64_t *at = brio_mail_read(&in->mail, owner->rank, &n);
         if (a == in->plan->own || n == 0)
             continue;
         enum brio_err err =
-            brio_calloc((size_t)n, sizeof *owner->windows, (void **)&owner->windows);
+            brio_calloc(n / WINDOW_WORDS, sizeof *owner->windows, (void **)&owner->windows);
         if (err)
             return err;
-        owner->nwindows = (size_t)n;
-        for (int k = 0; k < n; k++, at += WINDOW_WORDS)
+        owner->nwindows = n / WINDOW_WORDS;
+        for (size_t k = 0; k < owner->nwindows; k++, at += WINDOW_WORDS)
             owner->windows[k] = (struct brio_window){.lo = at[0],
                                                      .hi = at[1],
                                                      .box_at = at[2],
@@ -336,7 +370,7 @@ bool brio_inspect_step(struct brio_inspect *in, enum brio_wait how, struct brio_
         if (!in->err && in->plan->own >= 0)
             fail(in, serve(in));
         in->stage = BRIO_INSPECT_ANSWER;
-        brio_mail_start(&in->mail);
+        brio_mail_start(&in->mail, in->area);
     }
     if (in->stage == BRIO_INSPECT_ANSWER) {
         if (!brio_mail_step(&in->mail, how, &err))
@@ -344,14 +378,9 @@ bool brio_inspect_step(struct brio_inspect *in, enum brio_wait how, struct brio_
         fail(in, err);
         if (!in->err)
             fail(in, read_windows(in));
-        in->reduce.n = 1;
-        in->reduce.in[0] = in->err != BRIO_OK;
-        in->stage = BRIO_INSPECT_AGREE;
-        brio_reduce_start(&in->reduce, in->team);
+        in->stage = BRIO_INSPECT_OVER;
     }
-    if (!brio_reduce_done(&in->reduce, how))
-        return false;
-    *out = in->reduce.out[0] ? NULL : in->plan;
+    *out = in->err ? NULL : in->plan;
     if (*out)
         in->plan = NULL;
     return true;

@@ -2,6 +2,7 @@
 #include "fcoll/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "type/cut.h"
@@ -125,6 +126,21 @@ brio_off brio_plan_share(const struct brio_plan *plan, const struct brio_crew *c
     if (nsources)
         *nsources = n;
     return bytes;
+}
+
+void brio_plan_boxes(const struct brio_plan *plan, const struct brio_crew *crew, size_t k,
+                     brio_off *box_at, struct brio_boxes *boxes)
+{
+    memset(boxes, 0, (size_t)crew->ncrews * sizeof *boxes);
+    for (int r = 0; r < plan->nranks; r++) {
+        struct brio_boxes *box = &boxes[crew->crew_of[r]];
+        brio_off from = 0, to = 0;
+        if (plan->sources[r])
+            brio_window_part(&plan->owners[plan->own], k, plan->sources[r], &from, &to);
+        box_at[r] = box->bytes;
+        box->bytes += to - from;
+        box->nsources += to > from;
+    }
 }
 
 brio_off brio_plan_largest(const struct brio_plan *plan, const struct brio_crew *crew,

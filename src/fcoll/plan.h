@@ -110,6 +110,14 @@ void brio_plan_part(const struct brio_plan *plan, int a, size_t k, brio_off *fro
 brio_off brio_plan_share(const struct brio_plan *plan, const struct brio_crew *crew, int which,
                          int end, size_t k, int *nsources);
 
+/* The same of all crews at once: what each has, and where in its crew's box each rank's begins. */
+struct brio_boxes {
+    brio_off bytes;
+    int nsources;
+};
+void brio_plan_boxes(const struct brio_plan *plan, const struct brio_crew *crew, size_t k,
+                     brio_off *box_at, struct brio_boxes *boxes);
+
 /* And of that the most for any of its windows, of all ranks of the crew. */
 brio_off brio_plan_largest(const struct brio_plan *plan, const struct brio_crew *crew,
                            int which);
