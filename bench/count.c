@@ -28,9 +28,9 @@ static const char *const file_names[] = {
     "copied",      "locks",
     "plan.hits",   "plan.misses",
     "owners",      "direct",
-    "mapped",      "ns.plan",
-    "ns.exchange", "ns.file",
-    "ns.wait",
+    "mapped",      "cpu.plan",
+    "ns.plan",     "ns.exchange",
+    "ns.file",     "ns.wait",
 };
 
 enum {

@@ -73,6 +73,7 @@ static const char *const names[BRIO_N_SIZES] = {
     [BRIO_N_PHASE + BRIO_PHASE_WAIT] = "ns.wait",
     [BRIO_N_PLAN_HITS] = "plan.hits",
     [BRIO_N_PLAN_MISSES] = "plan.misses",
+    [BRIO_N_PLAN_CPU] = "cpu.plan",
     [BRIO_N_DIRECT] = "direct",
     [BRIO_N_OWNERS] = "owners",
     [BRIO_N_OWNED] = "owned",
@@ -125,12 +126,24 @@ int brio_counter_named(const char *name)
     return -1;
 }
 
-void brio_phase_end(struct brio_stats *s)
+/* Of this thread. */
+static int64_t cpu_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void brio_phase_turn(struct brio_stats *s, enum brio_phase next)
 {
     int64_t now = brio_now();
     if (s->phase != BRIO_PHASE_NONE)
         brio_count(s, BRIO_N_PHASE + (int)s->phase, s->weight * (now - s->since));
     s->since = now;
+    if (s->phase == BRIO_PHASE_PLAN)
+        brio_count(s, BRIO_N_PLAN_CPU, s->weight * (cpu_now() - s->cpu_since));
+    if (next == BRIO_PHASE_PLAN)
+        s->cpu_since = cpu_now();
 }
 
 void brio_phase_pause(struct brio_stats *s)

@@ -45,12 +45,14 @@ enum brio_counter {
     /* Collective accesses. */
     BRIO_N_PLAN_HITS = BRIO_N_PHASE + BRIO_PHASES, /* a plan of before was used again */
     BRIO_N_PLAN_MISSES,                            /* one was made */
-    BRIO_N_DIRECT,                                 /* each rank accessed its own bytes */
-    BRIO_N_OWNERS,        /* aggregators of the accesses with a plan, added up */
-    BRIO_N_OWNED,         /* accesses in which this rank was one */
-    BRIO_N_WINDOWS,       /* buffers of the file that this rank accessed for others */
-    BRIO_N_COPIED,        /* bytes from memory to memory */
-    BRIO_N_MESSAGES,      /* of data, sent */
+    BRIO_N_PLAN_CPU, /* nanoseconds of processor time that went into it; less than the phase
+                        took where ranks share cores, or sleep */
+    BRIO_N_DIRECT,   /* each rank accessed its own bytes */
+    BRIO_N_OWNERS,   /* aggregators of the accesses with a plan, added up */
+    BRIO_N_OWNED,    /* accesses in which this rank was one */
+    BRIO_N_WINDOWS,  /* buffers of the file that this rank accessed for others */
+    BRIO_N_COPIED,   /* bytes from memory to memory */
+    BRIO_N_MESSAGES, /* of data, sent */
     BRIO_N_MESSAGE_BYTES, /* in them */
     /* The file; reads and then writes. */
     BRIO_N_CALLS,                                /* system calls that moved data */
@@ -81,7 +83,8 @@ struct brio_stats {
     /* The collective access under way; one thread at a time drives it. */
     enum brio_phase phase, paused;
     int64_t since;
-    int weight; /* how many accesses its times stand for; 0: it is not timed */
+    int64_t cpu_since; /* while a plan is made */
+    int weight;        /* how many accesses its times stand for; 0: it is not timed */
 };
 
 /* Which shard is this thread's own; none if it has not asked yet, or came too late for one. */
@@ -194,7 +197,7 @@ static inline void brio_phase_begin(struct brio_stats *s, brio_off bytes)
 }
 
 /* Its phase ends, and is timed. */
-void brio_phase_end(struct brio_stats *s);
+void brio_phase_turn(struct brio_stats *s, enum brio_phase next);
 
 /* The collective access under way goes over to another phase; returns the one before. */
 static inline enum brio_phase brio_phase(struct brio_stats *s, enum brio_phase next)
@@ -203,7 +206,7 @@ static inline enum brio_phase brio_phase(struct brio_stats *s, enum brio_phase n
         return BRIO_PHASE_NONE;
     enum brio_phase before = s->phase;
     if (s->weight && before != next)
-        brio_phase_end(s);
+        brio_phase_turn(s, next);
     s->phase = next;
     return before;
 }

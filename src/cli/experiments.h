@@ -10,6 +10,7 @@ enum brio_relation {
     BRIO_ALIKE,       /* neither is more than a quarter faster */
     BRIO_FLAT,        /* a's fastest point is less than twice its slowest */
     BRIO_CHANGES,     /* it is not: b is not looked at */
+    BRIO_GROWS_LESS,  /* a's last value is fewer times its first than x is */
     BRIO_FEWER_CALLS, /* a needs fewer system calls that write than b */
     BRIO_WITHIN_10, /* the automatic choice is within 10 % of the best in b percent of cases */
     BRIO_WITHIN_25,
@@ -45,6 +46,7 @@ struct brio_experiment {
     enum brio_axis axis;
     const char *xlabel;
     const char *counter; /* what is shown instead of MB/s, in milliseconds a rank; or NULL */
+    const char *beside;  /* another such counter, as elapsed time; or NULL */
     double seconds[2];   /* what quick and full take on two cores, roughly */
     struct brio_claim claim[BRIO_CLAIMS];
 };

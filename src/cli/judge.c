@@ -255,11 +255,27 @@ static enum brio_verdict_word judge_range(const struct brio_claim *claim,
     return verdict(f, (f->value >= 2) == changes, changes);
 }
 
+/* What one point is of another, and x likewise. */
+static enum brio_verdict_word judge_growth(const struct brio_curve *a, char *said, size_t size)
+{
+    if (!a || a->n < 2)
+        return BRIO_NOT_MEASURED;
+    const struct brio_point *first = &a->point[0], *last = &a->point[a->n - 1];
+    double y = last->y / first->y, x = last->x / first->x;
+    snprintf(said, size, "%.4g times as many take %s %.2f times as long", x, a->label, y);
+    return y < x ? BRIO_AGREES : BRIO_DISAGREES;
+}
+
 static enum brio_verdict_word judge(const struct brio_outcome *o,
                                     const struct brio_claim *claim, char *said, size_t size)
 {
     struct brio_curves c = brio_curves_of(o, "write");
     const struct brio_curve *a = named(&c, claim->a);
+    if (claim->relation == BRIO_GROWS_LESS) {
+        enum brio_verdict_word growth = judge_growth(a, said, size);
+        brio_curves_free(&c);
+        return growth;
+    }
     const struct factor pair = compare(a, named(&c, claim->b)), range = range_of(a);
     brio_curves_free(&c);
     switch (claim->relation) {
@@ -281,6 +297,7 @@ static enum brio_verdict_word judge(const struct brio_outcome *o,
         return judge_few(o, claim, said, size);
     case BRIO_WITHIN_10:
     case BRIO_WITHIN_25:
+    case BRIO_GROWS_LESS:
         break;
     }
     return judge_near(o, claim, said, size);

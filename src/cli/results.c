@@ -74,6 +74,16 @@ static void add_series(struct brio_curves *c, const char *label, const struct sp
     add_point(c, label, point);
 }
 
+/* In milliseconds a rank. */
+static void add_counter(struct brio_curves *c, const char *label, const struct spot *at,
+                        const struct brio_json *counts, const char *counter)
+{
+    double ns = brio_json_number(brio_json_get(counts, counter));
+    double ms = ns / brio_json_number(brio_json_get(at->run, "ranks")) / 1e6;
+    if (isfinite(ms))
+        add_point(c, label, (struct brio_point){.x = at->x, .y = ms, .low = ms, .high = ms});
+}
+
 /* One contender of one case. */
 static void add_contender(struct brio_curves *c, const struct brio_outcome *o,
                           const struct spot *at, const struct brio_json *one)
@@ -81,12 +91,11 @@ static void add_contender(struct brio_curves *c, const struct brio_outcome *o,
     const char *label = brio_json_text(brio_json_get(one, "label"));
     const struct brio_json *series = brio_json_get(one, at->dir);
     if (o->what->counter) {
-        const struct brio_json *counts = brio_json_get(series, "counts");
-        double ns = brio_json_number(brio_json_get(counts, o->what->counter));
-        double ms = ns / brio_json_number(brio_json_get(at->run, "ranks")) / 1e6;
-        if (isfinite(ms))
-            add_point(c, label,
-                      (struct brio_point){.x = at->x, .y = ms, .low = ms, .high = ms});
+        add_counter(c, label, at, brio_json_get(series, "counts"), o->what->counter);
+        char *elapsed = brio_text("%s, elapsed", label);
+        if (o->what->beside)
+            add_counter(c, elapsed, at, brio_json_get(series, "counts"), o->what->beside);
+        free(elapsed);
         return;
     }
     add_series(c, label, at, brio_json_get(series, "seconds"));

@@ -463,8 +463,7 @@ static void inspect(struct engine *e)
     int owners = brio_aggregators(&e->extent);
     brio_off span = (e->extent.hi - e->extent.lo) / owners;
     e->extent.buffer = brio_worth_window(&e->env, e->conf.buffer, span);
-    size_t area =
-        e->phased ? 0 : brio_area_bytes(e->extent.nranks, owners, e->extent.buffer);
+    size_t area = e->phased ? 0 : brio_area_bytes(e->extent.nranks, owners, e->extent.buffer);
     e->shift = 0;
     e->shelf.last_id = w[LAST_ID];
     e->stage = INSPECTING;

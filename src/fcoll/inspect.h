@@ -40,8 +40,8 @@ void brio_inspect_close(struct brio_inspect *in);
 void brio_inspect_start(struct brio_inspect *in, const struct brio_extent *extent, size_t area,
                         brio_domains *domains, struct brio_map *mine, enum brio_err err);
 
-/* True when it is over; then *out is the plan, the caller's, or NULL if this rank failed. It may
- * be used if no rank did, which the ranks have yet to agree on. */
+/* True when it is over; then *out is the plan, the caller's, or NULL if this rank failed. It
+ * may be used if no rank did, which the ranks have yet to agree on. */
 bool brio_inspect_step(struct brio_inspect *in, enum brio_wait how, struct brio_plan **out);
 
 #endif

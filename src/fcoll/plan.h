@@ -110,7 +110,8 @@ void brio_plan_part(const struct brio_plan *plan, int a, size_t k, brio_off *fro
 brio_off brio_plan_share(const struct brio_plan *plan, const struct brio_crew *crew, int which,
                          int end, size_t k, int *nsources);
 
-/* The same of all crews at once: what each has, and where in its crew's box each rank's begins. */
+/* The same of all crews at once: what each has, and where in its crew's box each rank's begins.
+ */
 struct brio_boxes {
     brio_off bytes;
     int nsources;

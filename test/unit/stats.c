@@ -128,6 +128,8 @@ static void phases_add_up(void)
     int64_t all = brio_now() - began, plan = get(s, "ns.plan"), file = get(s, "ns.file");
     CHECK(plan >= 3000000 && file >= 6000000, "plan %lld file %lld", (long long)plan,
           (long long)file);
+    CHECK(get(s, "cpu.plan") < plan / 2, "asleep, it took %lld of %lld ns of a processor",
+          (long long)get(s, "cpu.plan"), (long long)plan);
     CHECK(plan + file <= all - paused, "%lld + %lld of %lld", (long long)plan, (long long)file,
           (long long)(all - paused));
     CHECK(brio_phase(NULL, BRIO_PHASE_FILE) == BRIO_PHASE_NONE, "?");
