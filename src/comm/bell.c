@@ -1,6 +1,7 @@
 /* Looking first, then making room for others, then sleeping on a futex. */
 #include "comm/bell.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -58,13 +59,42 @@ void brio_bell_ring(struct brio_bell *bell)
         brio_rouse(&bell->rung);
 }
 
+/* Linux shares the processor among sessions first (autogroups), and some launchers start every
+ * rank in one of its own. */
+static bool is_apart(void)
+{
+    enum {
+        UNKNOWN,
+        NO,
+        YES
+    };
+    static _Atomic int known;
+    if (known == UNKNOWN) {
+        char on = '0';
+        int fd = open("/proc/sys/kernel/sched_autogroup_enabled", O_RDONLY | O_CLOEXEC);
+        bool told = fd >= 0 && read(fd, &on, 1) == 1;
+        if (fd >= 0)
+            close(fd);
+        known = told && on != '0' && getsid(0) == getpid() ? YES : NO;
+    }
+    return known == YES;
+}
+
+bool brio_yields_serve(const struct brio_team *team)
+{
+    enum {
+        MANY = 8 /* ranks a core */
+    };
+    return team->nranks < MANY * brio_cores() || !is_apart();
+}
+
 void brio_bell_wait(const struct brio_team *team, struct brio_bell *bell, uint32_t heard,
                     int *round)
 {
     enum {
-        YIELDS = 20,        /* where ranks share cores: the others come on by these */
-        LOOKS = 64,         /* where they do not: still cheaper than being woken */
-        FIRST_NAP = 200000, /* nanoseconds */
+        YIELDS = BRIO_BELL_ASLEEP, /* where ranks share cores: the others come on by these */
+        LOOKS = 64,                /* where they do not: still cheaper than being woken */
+        FIRST_NAP = 200000,        /* nanoseconds */
         LONGEST = 2000000
     };
     int first = team->nranks <= brio_cores() ? LOOKS : YIELDS;

@@ -22,6 +22,10 @@ static inline uint32_t brio_bell_heard(struct brio_bell *bell)
 
 void brio_bell_ring(struct brio_bell *bell);
 
+enum {
+    BRIO_BELL_ASLEEP = 20 /* the round from which ranks that share cores sleep */
+};
+
 /* Dozes until it is rung again after `heard`, but not for long: a little more each `round`.
  * MPI is given a chance before, for a rank that sleeps in here may be one that another rank's
  * message waits for. */
@@ -35,6 +39,11 @@ void brio_look_closely(const struct brio_team *team, _Atomic uint32_t *word, uin
 /* A moment for others to go on: some hundred nanoseconds if every rank of the team has a core,
  * else this one's core. */
 void brio_breathe(const struct brio_team *team);
+
+/* Whether a rank that gives its core away gives it to those it waits for. Not so where there
+ * are many, each in a group of processes of its own: then it is soon back, and if it has long
+ * to wait, a rank that sleeps is out of the others' way. */
+bool brio_yields_serve(const struct brio_team *team);
 
 /* Sleeps while *word is `seen`, but may wake without a reason. For what others do without this
  * rank's calling MPI. */

@@ -22,6 +22,8 @@ enum {
     ROOMY = 1 << 10,  /* of a record that is read where every rank has a core */
     LINE = 64,
     SOON = 8,          /* looks of rank 0 for the others: some ten microseconds */
+    SLEEP = 128 << 10, /* bytes of all records, written by one, for which the others sleep where
+                          yields do not serve */
     YIELDS = 30,       /* while others are still to come, */
     MORE_YIELDS = 1000 /* and while the access is made */
 };
@@ -207,15 +209,17 @@ static void act(struct brio_file *f, enum brio_dir dir, struct watch *watch)
 
 /* Where ranks share cores, giving the core away costs less than being woken, above all if that
  * means to wake a core, too; and what is left to do while the access is made is known. */
-static void await(struct brio_file *f, uint32_t heard)
+static void await(struct brio_file *f, uint32_t heard, brio_off bytes)
 {
     struct brio_ordered_head *head = f->ordered.head;
     const uint32_t all = (uint32_t)f->team.nranks;
-    int round = 0;
+    const bool sleeps = bytes >= SLEEP / f->team.nranks && bytes <= room(f) && !is_roomy(f) &&
+                        !brio_yields_serve(&f->team);
+    int round = sleeps ? BRIO_BELL_ASLEEP : 0;
     for (int looks = 0; brio_bell_heard(&head->bell) == heard; looks++) {
         uint32_t now = atomic_load_explicit(&head->arrived, memory_order_relaxed);
         bool acts = (now & ~ANYBODY) == all;
-        if (!is_roomy(f) && looks < (acts ? MORE_YIELDS : YIELDS))
+        if (!is_roomy(f) && !sleeps && looks < (acts ? MORE_YIELDS : YIELDS))
             brio_breathe(&f->team);
         else
             brio_bell_wait(&f->team, &head->bell, heard, &round);
@@ -260,7 +264,7 @@ static void meet(struct brio_file *f, const struct brio_ready *r, int64_t vote)
         atomic_store_explicit(&head->arrived, 0, memory_order_relaxed); /* the bell tells */
         brio_bell_ring(&head->bell);
     }
-    await(f, now);
+    await(f, now, r->io.bytes);
     if (!watch.weight)
         return;
     brio_count(f->stats, BRIO_N_PHASE + BRIO_PHASE_FILE, watch.weight * watch.file);
