@@ -10,13 +10,14 @@
 
 enum {
     COLL_MODULES = 32,
-    COLL_NODES = 3 /* pretended nodes, at most */
+    COLL_NODES = 3, /* pretended nodes, at most, where chance has it */
+    COLL_COMMS = 8  /* and at all */
 };
 
 /* The last one is "auto": the library chooses. */
 static char coll_name[COLL_MODULES][64];
 static int coll_count;
-static MPI_Comm coll_comm[COLL_NODES + 1]; /* by the number of nodes pretended */
+static MPI_Comm coll_comm[COLL_COMMS + 1]; /* by the number of nodes pretended */
 
 /* What `brio info --json` prints: the library prints it, to the standard output. */
 static inline void coll_capture(char *text, size_t room)
@@ -84,7 +85,7 @@ static inline void coll_list(void)
     }
     MPI_Bcast(&coll_count, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Bcast(coll_name, sizeof coll_name, MPI_CHAR, 0, MPI_COMM_WORLD);
-    for (int n = 1; n <= COLL_NODES; n++) {
+    for (int n = 1; n <= COLL_COMMS; n++) {
         int dims[2] = {0, 0}, periods[2] = {0, 0};
         MPI_Dims_create(test_nranks, 2, dims);
         if (n % 2) /* some with a grid of the same ranks */
@@ -96,7 +97,7 @@ static inline void coll_list(void)
 
 static inline void coll_forget(void)
 {
-    for (int n = 1; n <= COLL_NODES; n++)
+    for (int n = 1; n <= COLL_COMMS; n++)
         MPI_Comm_free(&coll_comm[n]);
 }
 
