@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/room.h"
 #include "comm/attic.h"
 #include "core/file.h"
 #include "core/handle.h"
@@ -42,6 +43,7 @@ static int tidy_up(MPI_Comm comm, int key, void *value, void *extra)
     brio_pool_finalize();
     brio_flatten_finalize();
     brio_attic_finalize();
+    brio_room_finalize();
     return MPI_SUCCESS;
 }
 
