@@ -62,13 +62,13 @@ static BRIO_ERR map_part(const struct brio_map *view, const struct brio_log_part
     return brio_map_new(root, 0, end, out);
 }
 
-/* Collective. This rank's next part, or nothing. */
-static BRIO_ERR write_part(struct brio_file *f)
+/* Collective. This rank's next part, or nothing; and whether any rank has more. */
+static BRIO_ERR write_part(struct brio_file *f, bool *more)
 {
     struct brio_log_part part = {.n = 0};
     struct brio_map *places = NULL, *bytes = NULL;
     struct brio_io io = {.dir = BRIO_WRITE, .file = f->view.map, .base = f->view.disp};
-    enum brio_err err = brio_file_log(f)->next(f->sharedfp, &part);
+    enum brio_err err = brio_file_log(f)->next(f->sharedfp, &part, more);
     if (!err && part.n > 0 &&
         !brio_view_holds(&f->view, part.at[part.n - 1], part.len[part.n - 1]))
         err = brio_fail(BRIO_EARG,
@@ -122,15 +122,15 @@ void brio_shared_look(struct brio_file *f)
 BRIO_ERR brio_shared_settle(struct brio_file *f)
 {
     const struct brio_sharedlog *log = brio_file_log(f);
-    brio_off nparts;
+    bool more;
     if (!log)
         return BRIO_OK;
-    enum brio_err err = log->order(f->sharedfp, &nparts);
-    if (err || nparts == 0)
+    enum brio_err err = log->order(f->sharedfp, &more);
+    if (err || !more)
         return err;
     /* The verdict of each write is everybody's, so all ranks stop at the same part. */
-    for (brio_off i = 0; i < nparts && !err; i++)
-        err = write_part(f);
+    while (more && !err)
+        err = write_part(f, &more);
     return log->settled(f->sharedfp, err);
 }
 

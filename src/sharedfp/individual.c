@@ -32,7 +32,8 @@ struct logs {
     pthread_mutex_t lock; /* guards log against the other threads of this rank */
     struct brio_log log;
     struct brio_log_walk walk; /* between order and settled */
-    brio_off end;              /* of what is being moved */
+    brio_off end;              /* of what is being moved, */
+    brio_off bound;            /* and of its next part; BRIO_OFF_MAX: it is the last */
     int64_t *counts;           /* rank 0: room for a number of each rank */
     int64_t spilled;           /* the most of any rank, when the order was made */
 };
@@ -271,44 +272,50 @@ static void announce(struct logs *l)
         brio_log(BRIO_NOTE, "%s", brio_err_text());
 }
 
-/* Collective, with the lock held. */
-static BRIO_ERR order_locked(struct logs *l, brio_off *nparts)
+/* Collective. The next part ends where the first rank cannot go on. */
+static BRIO_ERR find_bound(struct logs *l, enum brio_err mine)
 {
     struct brio_verdict v;
-    bool any = false;
+    brio_verdict_init(&v, mine);
+    v.most = -(mine ? BRIO_OFF_MAX : brio_log_reach(&l->log, &l->walk));
+    v.also = l->team.rank == 0 ? l->end : 0;
+    enum brio_err err = brio_verdict_settle(&v, &l->team);
+    l->bound = -v.most;
+    if (!err)
+        l->end = v.also;
+    return err;
+}
+
+/* Collective, with the lock held. */
+static BRIO_ERR order_locked(struct logs *l, bool *any)
+{
+    *any = false;
     brio_log_walk_close(&l->walk);
-    enum brio_err err = compare(l, brio_log_walk(&l->log, &l->walk), &any);
-    *nparts = 0;
-    if (err || !any)
+    enum brio_err err = compare(l, brio_log_walk(&l->log, &l->walk), any);
+    if (err || !*any)
         return err;
     err = place(l);
     if (!err && l->spilled == RECORDS)
         announce(l);
-    brio_verdict_init(&v, err);
-    v.most = err ? 0 : brio_log_parts(&l->log, &l->walk);
-    v.also = l->team.rank == 0 ? l->end : 0;
-    err = brio_verdict_settle(&v, &l->team);
-    if (err)
-        return err;
-    *nparts = v.most;
-    l->end = v.also;
-    return BRIO_OK;
+    return find_bound(l, err);
 }
 
-static BRIO_ERR order(void *self, brio_off *nparts)
+static BRIO_ERR order(void *self, bool *any)
 {
     struct logs *l = self;
     pthread_mutex_lock(&l->lock);
-    enum brio_err err = order_locked(l, nparts);
-    if (err || *nparts == 0)
+    enum brio_err err = order_locked(l, any);
+    if (err || !*any)
         pthread_mutex_unlock(&l->lock);
     return err;
 }
 
-static BRIO_ERR next(void *self, struct brio_log_part *out)
+static BRIO_ERR next(void *self, struct brio_log_part *out, bool *more)
 {
     struct logs *l = self;
-    return brio_log_next(&l->log, &l->walk, out);
+    enum brio_err err = brio_log_next(&l->log, &l->walk, l->bound, out);
+    *more = l->bound != BRIO_OFF_MAX;
+    return *more ? find_bound(l, err) : err;
 }
 
 /* With the lock held. Rank 0's side file tells of the new epoch before any other rank's
@@ -322,11 +329,11 @@ static BRIO_ERR drop_all(struct logs *l)
         err = brio_log_drop(&l->log, l->spilled != NO_FILES);
     if (l->spilled != NO_FILES)
         err = brio_follow(&l->team, err);
-    if (l->team.rank != 0) {
-        enum brio_err mine = brio_log_drop(&l->log, false);
-        if (!err)
-            err = mine;
-    }
+    enum brio_err mine = l->team.rank != 0 ? brio_log_drop(&l->log, false) : err;
+    if (!mine)
+        mine = brio_log_cut(&l->log);
+    if (!err)
+        err = mine;
     return l->spilled != NO_FILES ? brio_agree(&l->team, err) : err;
 }
 

@@ -17,6 +17,8 @@ enum {
     MOST_ENTRIES = 16384,  /* in memory; then they are spilled, too */
     PART_BYTES = 16 << 20, /* moved to the user's file at a time, */
     PART_PIECES = 1 << 16, /* in at most so many pieces */
+    LONG_PIECE = 1 << 20,
+    PART_ENOUGH = 4 << 20, /* room to read parts into: less costs too many accesses */
     LOCK_SECONDS = 2       /* for the answer to a lock */
 };
 
@@ -36,7 +38,7 @@ void brio_log_free(struct brio_log *log)
     free(log->meta_name);
     free(log->data_name);
     free(log->entries);
-    free(log->mem);
+    brio_room_free(&log->room);
     brio_log_init(log);
 }
 
@@ -106,7 +108,7 @@ BRIO_ERR brio_log_spill(struct brio_log *log)
 {
     enum brio_err err = need_head(log);
     if (!err)
-        err = brio_log_write(log->data_fd, log->mem, log->used, log->spilled);
+        err = brio_log_write(log->data_fd, log->room.mem, log->used, log->spilled);
     /* The data first: an entry never speaks of what is not there. */
     if (!err)
         err = put_entries(log, log->entries, log->n);
@@ -140,22 +142,6 @@ BRIO_ERR brio_log_announce(struct brio_log *log)
     return err;
 }
 
-/* Room for `bytes` more in memory, which is at most the limit. */
-static BRIO_ERR need_memory(struct brio_log *log, size_t bytes)
-{
-    size_t want = log->used + bytes, room = log->room ? log->room : 65536;
-    if (want <= log->room)
-        return BRIO_OK;
-    while (room < want)
-        room *= 2;
-    char *more = realloc(log->mem, room);
-    if (!more)
-        return brio_fail(BRIO_ENOMEM, "%zu bytes for what waits to be merged", room);
-    log->mem = more;
-    log->room = room;
-    return BRIO_OK;
-}
-
 static BRIO_ERR need_entry(struct brio_log *log)
 {
     if (log->n < log->entry_room)
@@ -175,11 +161,11 @@ static BRIO_ERR append_long(struct brio_log *log, const struct brio_map *mem, co
 {
     enum brio_err err = need_files(log);
     if (!err)
-        err = need_memory(log, log->limit);
+        err = brio_room_need(&log->room, log->limit);
     for (brio_off done = 0; done < bytes && !err;) {
         brio_off n = brio_min(bytes - done, (brio_off)log->limit);
-        brio_pack(log->mem, mem, buf, done, n);
-        err = brio_log_write(log->data_fd, log->mem, (size_t)n, log->spilled + done);
+        brio_pack(log->room.mem, mem, buf, done, n);
+        err = brio_log_write(log->data_fd, log->room.mem, (size_t)n, log->spilled + done);
         done += n;
     }
     return err;
@@ -197,7 +183,8 @@ BRIO_ERR brio_log_append(struct brio_log *log, const struct brio_map *mem, const
     if (!err)
         err = need_entry(log);
     if (!err)
-        err = fits ? need_memory(log, (size_t)bytes) : append_long(log, mem, buf, bytes);
+        err = fits ? brio_room_need(&log->room, log->used + (size_t)bytes)
+                   : append_long(log, mem, buf, bytes);
     if (err)
         return err;
     log->entries[log->n++] = (struct brio_log_entry){
@@ -208,7 +195,7 @@ BRIO_ERR brio_log_append(struct brio_log *log, const struct brio_map *mem, const
         .epoch = log->head.epoch,
     };
     if (fits) {
-        brio_pack(log->mem + log->used, mem, buf, 0, bytes);
+        brio_pack(log->room.mem + log->used, mem, buf, 0, bytes);
         log->used += (size_t)bytes;
     } else {
         log->spilled += bytes;
@@ -218,17 +205,19 @@ BRIO_ERR brio_log_append(struct brio_log *log, const struct brio_map *mem, const
 
 BRIO_ERR brio_log_drop(struct brio_log *log, bool make)
 {
-    enum brio_err err = BRIO_OK;
     bool there = log->meta_fd >= 0;
     log->n = log->used = log->spilled_n = 0;
     log->spilled = 0;
     if (make && !there)
         return need_files(log);
-    if (there)
-        err = put_head(log);
-    if (log->data_fd >= 0 && !err && ftruncate(log->data_fd, 0) != 0)
-        err = brio_fail_errno(errno, "ftruncate of %s", log->data_name);
-    return err;
+    return there ? put_head(log) : BRIO_OK;
+}
+
+BRIO_ERR brio_log_cut(struct brio_log *log)
+{
+    if (log->data_fd >= 0 && ftruncate(log->data_fd, 0) != 0)
+        return brio_fail_errno(errno, "ftruncate of %s", log->data_name);
+    return BRIO_OK;
 }
 
 /* Stamps of what is in the side file, as it was written there. */
@@ -254,10 +243,28 @@ void brio_log_walk_close(struct brio_log_walk *walk)
 {
     free(walk->stamps);
     free(walk->place);
-    free(walk->buf);
+    brio_room_free(&walk->own);
     free(walk->at);
     free(walk->len);
     *walk = (struct brio_log_walk){.n = 0};
+}
+
+/* What is read back goes behind what is in memory, if there is enough room: memory that was
+ * used before costs nothing, and fresh memory more than the reading. */
+static BRIO_ERR need_buffer(const struct brio_log *log, struct brio_log_walk *w)
+{
+    const brio_off want = brio_min(PART_BYTES, log->spilled);
+    const brio_off rest = (brio_off)(log->room.bytes - log->used);
+    enum brio_err err = BRIO_OK;
+    if (rest >= brio_min(want, PART_ENOUGH)) {
+        w->buf = log->room.mem + log->used;
+        w->most = brio_min(want, rest);
+    } else {
+        err = brio_room_need(&w->own, (size_t)want);
+        w->buf = w->own.mem;
+        w->most = want;
+    }
+    return err;
 }
 
 BRIO_ERR brio_log_walk(const struct brio_log *log, struct brio_log_walk *out)
@@ -271,8 +278,8 @@ BRIO_ERR brio_log_walk(const struct brio_log *log, struct brio_log_walk *out)
         err = brio_calloc(pieces, sizeof *w.at, (void **)&w.at);
     if (!err)
         err = brio_calloc(pieces, sizeof *w.len, (void **)&w.len);
-    if (!err && log->spilled > 0)
-        err = brio_calloc(1, PART_BYTES, (void **)&w.buf);
+    if (!err)
+        err = need_buffer(log, &w);
     if (!err && log->spilled_n > 0)
         err = read_stamps(log, w.stamps);
     if (err) {
@@ -286,23 +293,34 @@ BRIO_ERR brio_log_walk(const struct brio_log *log, struct brio_log_walk *out)
     return BRIO_OK;
 }
 
-/* The pieces of the next part; it does not go on from what is spilled to what is not. */
-static void step(const struct brio_log *log, struct brio_log_walk *w, struct brio_log_part *out)
+/* How much the next part may have. */
+static brio_off most_of(const struct brio_log *log, const struct brio_log_walk *w)
 {
-    brio_off border = w->stream < log->spilled ? log->spilled : BRIO_OFF_MAX;
-    brio_off most = brio_min(PART_BYTES, border - w->stream), bytes = 0;
+    return w->stream < log->spilled ? w->most : PART_BYTES;
+}
+
+/* Goes on to `bound`, or as far as a part may; tells where that is, and with `keep` notes the
+ * pieces. */
+static brio_off step(const struct brio_log *log, struct brio_log_walk *w, brio_off bound,
+                     bool keep, struct brio_log_part *out)
+{
+    const brio_off most = most_of(log, w);
+    brio_off bytes = 0, end = -1;
     size_t n = 0;
     while (w->i < w->n && bytes < most) {
-        brio_off at = w->place[w->i] + w->into;
+        const brio_off at = w->place[w->i] + w->into;
         brio_off len = brio_min(w->stamps[w->i].bytes - w->into, most - bytes);
-        if (n > 0 && w->at[n - 1] + w->len[n - 1] == at) {
-            w->len[n - 1] += len;
-        } else {
-            if (n == PART_PIECES)
-                break;
-            w->at[n] = at;
-            w->len[n++] = len;
+        len = brio_min(len, bound - at);
+        if (len <= 0 || (at != end && n == PART_PIECES))
+            break;
+        if (at != end) {
+            n++;
+            if (keep)
+                w->at[n - 1] = at, w->len[n - 1] = 0;
         }
+        if (keep)
+            w->len[n - 1] += len;
+        end = at + len;
         bytes += len;
         w->into += len;
         if (w->into == w->stamps[w->i].bytes) {
@@ -312,32 +330,53 @@ static void step(const struct brio_log *log, struct brio_log_walk *w, struct bri
     }
     w->stream += bytes;
     *out = (struct brio_log_part){.bytes = bytes, .n = n, .at = w->at, .len = w->len};
+    return end;
 }
 
-brio_off brio_log_parts(const struct brio_log *log, const struct brio_log_walk *walk)
+brio_off brio_log_reach(const struct brio_log *log, const struct brio_log_walk *walk)
 {
-    struct brio_log_walk w = *walk; /* its pieces are rewritten by the next step anyway */
+    struct brio_log_walk w = *walk;
     struct brio_log_part part;
-    brio_off n = 0;
-    for (; w.i < w.n; n++)
-        step(log, &w, &part);
-    return n;
+    const brio_off end = step(log, &w, BRIO_OFF_MAX, false, &part);
+    return w.i < w.n ? end : BRIO_OFF_MAX;
 }
 
-BRIO_ERR brio_log_next(const struct brio_log *log, struct brio_log_walk *walk,
+/* Whether the next part has pieces that are long enough to be written by one rank at any time,
+ * beside the others'. */
+static bool stands_alone(const struct brio_log *log, const struct brio_log_walk *walk)
+{
+    struct brio_log_walk w = *walk;
+    struct brio_log_part part;
+    step(log, &w, BRIO_OFF_MAX, false, &part);
+    return part.bytes / LONG_PIECE >= (brio_off)part.n;
+}
+
+/* What the bytes of the log from `from` on are. A part may begin in the side file and end in
+ * memory. */
+static BRIO_ERR fetch(const struct brio_log *log, char *buf, brio_off from, brio_off bytes,
+                      const void **out)
+{
+    const brio_off there = brio_min(bytes, log->spilled - from);
+    if (there <= 0) {
+        *out = bytes > 0 ? log->room.mem + (from - log->spilled) : NULL;
+        return BRIO_OK;
+    }
+    if (bytes > there)
+        memcpy(buf + there, log->room.mem, (size_t)(bytes - there));
+    *out = buf;
+    return brio_log_read(log->data_fd, buf, (size_t)there, from);
+}
+
+BRIO_ERR brio_log_next(const struct brio_log *log, struct brio_log_walk *walk, brio_off bound,
                        struct brio_log_part *out)
 {
-    brio_off from = walk->stream;
+    const brio_off from = walk->stream;
     struct brio_log_part part;
-    step(log, walk, &part);
-    if (from < log->spilled) {
-        enum brio_err err = brio_log_read(log->data_fd, walk->buf, (size_t)part.bytes, from);
-        if (err)
-            return err;
-        part.data = walk->buf;
-    } else if (part.bytes > 0) {
-        part.data = log->mem + (from - log->spilled);
-    }
-    *out = part;
-    return BRIO_OK;
+    if (stands_alone(log, walk))
+        bound = BRIO_OFF_MAX;
+    step(log, walk, bound, true, &part);
+    enum brio_err err = fetch(log, walk->buf, from, part.bytes, &part.data);
+    if (!err)
+        *out = part;
+    return err;
 }

@@ -4,6 +4,7 @@
 #ifndef BRIO_SHAREDFP_LOG_H
 #define BRIO_SHAREDFP_LOG_H
 
+#include "base/room.h"
 #include "sharedfp/logfile.h"
 #include "sharedfp/order.h"
 
@@ -17,10 +18,10 @@ struct brio_log {
     size_t limit;                   /* bytes of data kept in memory */
     struct brio_log_entry *entries; /* in memory */
     size_t n, entry_room;
-    char *mem;
-    size_t used, room;
-    size_t spilled_n; /* entries, */
-    brio_off spilled; /* and bytes of data, in the side files */
+    struct brio_room room; /* for the data in memory, */
+    size_t used;           /* and so much of it */
+    size_t spilled_n;      /* entries, */
+    brio_off spilled;      /* and bytes of data, in the side files */
 };
 
 /* What goes to the user's file in one access: `bytes` bytes at `data`, n pieces of it; piece i
@@ -35,11 +36,13 @@ struct brio_log_part {
 /* A walk through the log in the order it was written, which is that of the places too. */
 struct brio_log_walk {
     struct brio_stamp *stamps;
-    brio_off *place; /* of each record, to be filled in */
-    size_t n, i;     /* records, and which is next */
-    brio_off into;   /* bytes of it that are done */
-    brio_off stream; /* bytes of the log that are done */
-    char *buf;
+    brio_off *place;      /* of each record, to be filled in */
+    size_t n, i;          /* records, and which is next */
+    brio_off into;        /* bytes of it that are done */
+    brio_off stream;      /* bytes of the log that are done */
+    struct brio_room own; /* for what is read back, if the log's has no place for it */
+    char *buf;            /* where it goes, */
+    brio_off most;        /* and how much of it at a time */
     brio_off *at, *len;
 };
 
@@ -58,16 +61,22 @@ BRIO_ERR brio_log_spill(struct brio_log *log);
  * one of no bytes, until the next spill or drop. */
 BRIO_ERR brio_log_announce(struct brio_log *log);
 
-/* The side files are made if they are not there, and hold nothing; so does memory. */
+/* The log is empty, and the side files, which are made if wanted, say so. Their data is cut off
+ * afterwards, which takes longer. */
 BRIO_ERR brio_log_drop(struct brio_log *log, bool make);
+BRIO_ERR brio_log_cut(struct brio_log *log);
 
 /* Stamps of all records, those in the side files too. To be closed. */
 BRIO_ERR brio_log_walk(const struct brio_log *log, struct brio_log_walk *out);
 void brio_log_walk_close(struct brio_log_walk *walk);
 
-/* How many parts the rest of the walk has. */
-brio_off brio_log_parts(const struct brio_log *log, const struct brio_log_walk *walk);
-BRIO_ERR brio_log_next(const struct brio_log *log, struct brio_log_walk *walk,
+/* Where the walk comes to if it goes on by as much as a part may have: bytes of the view's
+ * data; BRIO_OFF_MAX: to its end. */
+brio_off brio_log_reach(const struct brio_log *log, const struct brio_log_walk *walk);
+
+/* The next part; it may be empty. It goes no farther than `bound`, unless its pieces are long:
+ * if all ranks come as far, there are no gaps in what they write together. */
+BRIO_ERR brio_log_next(const struct brio_log *log, struct brio_log_walk *walk, brio_off bound,
                        struct brio_log_part *out);
 
 #endif

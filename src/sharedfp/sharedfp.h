@@ -27,12 +27,13 @@ struct brio_sharedlog {
     void (*view)(void *self, brio_off disp, const struct brio_map *map);
     /* By one rank on its own. Waits while another thread is between order and settled. */
     BRIO_ERR (*append)(void *self, const struct brio_map *mem, const void *buf, brio_off bytes);
-    /* Collective; the same on all ranks. Gives all records their places, and says how many
-     * parts the rank with the most has; 0: there is nothing in any log. Unless it fails or
-     * there is nothing, `settled' must follow, on the same thread. */
-    BRIO_ERR (*order)(void *self, brio_off *nparts);
-    /* The next part of this rank's; empty when there is none. */
-    BRIO_ERR (*next)(void *self, struct brio_log_part *out);
+    /* Collective; the same on all ranks. Gives all records their places, and says whether
+     * there are any. Unless it fails or there are none, `settled' must follow, on the same
+     * thread. */
+    BRIO_ERR (*order)(void *self, bool *any);
+    /* Collective. The next part of this rank's, empty when there is none, and whether any rank
+     * has another behind it. May fail on one rank alone. */
+    BRIO_ERR (*next)(void *self, struct brio_log_part *out, bool *more);
     /* Collective, after order: all parts are in the file (`err' is BRIO_OK) or the logs stay as
      * they are. Returns the same on all ranks. */
     BRIO_ERR (*settled)(void *self, enum brio_err err);

@@ -290,6 +290,32 @@ static void long_records(void)
     free(data);
 }
 
+/* Logs of several parts, which begin in the side file and end in memory. First one rank at a
+ * time, so that pieces are long, then all together. */
+static void many_records(void)
+{
+    enum {
+        N = 12000,
+        TURN = 6000
+    };
+    int rec[LONGEST];
+    memory = "6m";
+    MPI_File fh = open_write();
+    for (int r = 0; r <= test_nranks; r++) {
+        const int first = r < test_nranks ? 0 : TURN;
+        for (int i = first; i < first + N - TURN && (r == test_rank || first > 0); i++) {
+            fill(rec, test_rank, i);
+            OK(MPI_File_write_shared(fh, rec, rec[0], MPI_INT, MPI_STATUS_IGNORE));
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    OK(MPI_File_close(&fh));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (test_rank == 0)
+        check_records(0, N);
+    CHECK(side_files() == 0, "%d side files", side_files());
+}
+
 /* What it cannot do it says. */
 static void refusals(void)
 {
@@ -329,6 +355,7 @@ static void no_traces(void)
 }
 
 static const struct test_case cases[] = {
-    TEST(records),      TEST(order_of_messages), TEST(stages),    TEST(views),
-    TEST(long_records), TEST(refusals),          TEST(no_traces), {0}};
+    TEST(records),  TEST(order_of_messages), TEST(stages),
+    TEST(views),    TEST(long_records),      TEST(many_records),
+    TEST(refusals), TEST(no_traces),         {0}};
 TEST_MAIN(cases)

@@ -119,63 +119,139 @@ static void clock_goes_on(void)
     close_log(&log);
 }
 
+/* Records of a log, and what is known of them. */
+struct sample {
+    size_t limit;
+    int n;
+    brio_off longest, gap; /* between two places, at most */
+    bool narrow;           /* other ranks come less far */
+};
+
+static brio_off fill_log(struct brio_log *log, const struct sample *s, char *in)
+{
+    brio_off total = 0;
+    open_log(log, s->limit);
+    for (int i = 0; i < s->n; i++) {
+        brio_off len = 1 + test_below(s->longest - 1);
+        for (brio_off k = 0; k < len; k++)
+            in[total + k] = (char)(total + k + (total + k) / 251);
+        CHECK(!brio_log_append(log, log->map, in + total, len), "%s", brio_err_text());
+        total += len;
+    }
+    return total;
+}
+
+static void lay_places(const struct sample *s, struct brio_log_walk *walk)
+{
+    brio_off at = 7;
+    for (size_t record = 0; record < walk->n; record++) {
+        walk->place[record] = at;
+        at += walk->stamps[record].bytes + test_below(s->gap);
+    }
+}
+
+/* The next part into `out`; returns its bytes. */
+static brio_off take_part(const struct brio_log *log, struct brio_log_walk *walk,
+                          brio_off bound, char *out)
+{
+    struct brio_log_part part = {.n = 0};
+    brio_off from = 0;
+    CHECK(!brio_log_next(log, walk, bound, &part), "%s", brio_err_text());
+    for (size_t i = 0; i < part.n; from += part.len[i++]) {
+        CHECK(part.at[i] + part.len[i] <= bound, "behind %lld", (long long)bound);
+        memcpy(out + part.at[i], (const char *)part.data + from, (size_t)part.len[i]);
+    }
+    CHECK(from == part.bytes, "the pieces are %lld bytes", (long long)from);
+    return from;
+}
+
+/* As far as this rank comes, or the slowest of the others. */
+static brio_off next_bound(const struct sample *s, const struct brio_log *log,
+                           const struct brio_log_walk *walk, brio_off before)
+{
+    const brio_off reach = brio_log_reach(log, walk);
+    const brio_off last = walk->place[walk->n - 1];
+    const brio_off other = before + 1 + test_below(last / 3);
+    return s->narrow && other < last ? brio_min(reach, other) : reach;
+}
+
 /* What comes out in parts is what went in, with places that leave gaps for other ranks. */
-static void walk_with(size_t limit, int n)
+static int walk_with(struct sample s)
 {
     struct brio_log log;
     struct brio_log_walk walk = {.n = 0};
-    struct brio_log_part part;
-    char *in = calloc((size_t)n, 100), *out = calloc((size_t)n, 200);
-    brio_off total = 0, got = 0;
-    size_t record = 0;
-    open_log(&log, limit);
-    for (int i = 0; i < n; i++) {
-        brio_off len = 1 + (brio_off)test_below(99);
-        for (brio_off k = 0; k < len; k++)
-            in[total + k] = (char)test_below(256);
-        CHECK(!brio_log_append(&log, log.map, in + total, len), "%s", brio_err_text());
-        total += len;
-    }
+    char *in = calloc((size_t)s.n, (size_t)s.longest),
+         *out = calloc((size_t)s.n, (size_t)(s.longest + s.gap));
+    brio_off total = fill_log(&log, &s, in), got = 0;
+    int parts = 0;
     CHECK(!brio_log_walk(&log, &walk), "%s", brio_err_text());
-    CHECK(walk.n == (size_t)n, "%zu records", walk.n);
-    for (brio_off at = 7; record < walk.n; record++) {
-        walk.place[record] = at;
-        at += walk.stamps[record].bytes + (brio_off)test_below(2);
+    CHECK(walk.n == (size_t)s.n, "%zu records", walk.n);
+    lay_places(&s, &walk);
+    for (brio_off bound = 0; bound != BRIO_OFF_MAX && !test_failed; parts++) {
+        bound = next_bound(&s, &log, &walk, bound);
+        brio_off bytes = take_part(&log, &walk, bound, out);
+        CHECK(bytes > 0 || s.narrow, "part %d has nothing", parts);
+        got += bytes;
     }
-    brio_off nparts = brio_log_parts(&log, &walk), parts = 0;
-    for (; parts < nparts; parts++) {
-        CHECK(!brio_log_next(&log, &walk, &part) && part.bytes > 0, "part %lld",
-              (long long)parts);
-        brio_off from = 0;
-        for (size_t i = 0; i < part.n; from += part.len[i++])
-            memcpy(out + part.at[i], (const char *)part.data + from, (size_t)part.len[i]);
-        CHECK(from == part.bytes, "the pieces are %lld bytes", (long long)from);
-        got += part.bytes;
-    }
-    CHECK(!brio_log_next(&log, &walk, &part) && part.bytes == 0, "more than all");
+    CHECK(take_part(&log, &walk, BRIO_OFF_MAX, out) == 0, "more than all");
     CHECK(got == total, "%lld bytes, not %lld", (long long)got, (long long)total);
     brio_off at = 0;
-    for (record = 0; record < walk.n; at += walk.stamps[record++].bytes)
-        CHECK(memcmp(out + walk.place[record], in + at, (size_t)walk.stamps[record].bytes) == 0,
-              "record %zu is another", record);
+    for (size_t record = 0; record < walk.n; at += walk.stamps[record++].bytes)
+        if (memcmp(out + walk.place[record], in + at, (size_t)walk.stamps[record].bytes) != 0) {
+            CHECK(0, "record %zu is another", record);
+            break;
+        }
     brio_log_walk_close(&walk);
     close_log(&log);
     free(in);
     free(out);
+    return parts;
 }
 
 static void walk_gives_back(void)
 {
-    walk_with(1 << 20, 500);   /* all in memory, */
-    walk_with(4096, 500);      /* most of it spilled, */
-    walk_with(4096, 20000);    /* and many parts */
-    walk_with(50, 300);        /* records longer than the memory */
-    walk_with(1 << 20, 40000); /* more entries than are kept */
+    walk_with((struct sample){1 << 20, 500, 100, 2, false});   /* all in memory, */
+    walk_with((struct sample){4096, 500, 100, 2, false});      /* most of it spilled, */
+    walk_with((struct sample){4096, 20000, 100, 2, false});    /* and more of it */
+    walk_with((struct sample){50, 300, 100, 2, false});        /* longer than the memory */
+    walk_with((struct sample){1 << 20, 40000, 100, 2, false}); /* more than are kept */
+}
+
+/* In several parts; those of a log that is spilled end in memory. */
+static void walk_in_parts(void)
+{
+    int parts = walk_with((struct sample){6 << 20, 10000, 8000, 2, false});
+    CHECK(parts >= 3 && parts <= 5, "%d parts", parts); /* into what memory has left, */
+    parts = walk_with((struct sample){1 << 20, 5000, 8000, 2, false});
+    CHECK(parts == 2, "%d parts", parts); /* into memory of its own, */
+    parts = walk_with((struct sample){64 << 20, 5000, 8000, 2, false});
+    CHECK(parts == 2, "%d parts", parts); /* and from where they are */
+    walk_with((struct sample){6 << 20, 10000, 8000, 2, true});
+    walk_with((struct sample){64 << 20, 5000, 8000, 2, true});
+}
+
+/* Records without a gap are one piece, which waits for nobody. */
+static void long_pieces_go_on(void)
+{
+    struct sample s = {64 << 20, 5000, 8000, 1, false};
+    struct brio_log log;
+    struct brio_log_walk walk = {.n = 0};
+    struct brio_log_part part = {.n = 0};
+    char *in = calloc((size_t)s.n, (size_t)s.longest);
+    fill_log(&log, &s, in);
+    CHECK(!brio_log_walk(&log, &walk), "%s", brio_err_text());
+    lay_places(&s, &walk);
+    CHECK(!brio_log_next(&log, &walk, 100, &part), "%s", brio_err_text());
+    CHECK(part.n == 1 && part.bytes == 16 << 20, "%lld bytes", (long long)part.bytes);
+    brio_log_walk_close(&walk);
+    close_log(&log);
+    free(in);
 }
 
 static const struct test_case cases[] = {TEST(order_is_that_of_a_sort), TEST(order_of_nothing),
                                          TEST(order_beyond_all_files),  TEST(clock_goes_on),
-                                         TEST(walk_gives_back),         {0}};
+                                         TEST(walk_gives_back),         TEST(walk_in_parts),
+                                         TEST(long_pieces_go_on),       {0}};
 
 int main(int argc, char **argv)
 {
