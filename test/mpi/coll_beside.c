@@ -528,6 +528,61 @@ static void memory_for_small_blocks(void)
     each_module(blocks);
 }
 
+/* ---- Patterns that cannot be said in a few words ------------------------------------------
+ */
+
+/* Blocks of one to eleven bytes, in no order that repeats, dealt to the ranks in turn. */
+static int irregular_view(MPI_File fh, int nblocks, unsigned char *buf)
+{
+    int *len = malloc(2 * (size_t)nblocks * sizeof *len), *at = len + nblocks;
+    int mine = 0, bytes = 0;
+    MPI_Datatype blocks;
+    for (int i = 0, off = 0; i < nblocks * test_nranks; i++) {
+        int n = 1 + (i * i / 3 + i * 7) % 11;
+        if (i % test_nranks == test_rank) {
+            len[mine] = n;
+            at[mine++] = off;
+            for (int k = 0; k < n; k++)
+                buf[bytes++] = value_at(0, off + k, nblocks);
+        }
+        off += n;
+    }
+    MPI_Type_indexed(nblocks, len, at, MPI_BYTE, &blocks);
+    MPI_Type_commit(&blocks);
+    OK(MPI_File_set_view(fh, 0, MPI_BYTE, blocks, "native", MPI_INFO_NULL));
+    MPI_Type_free(&blocks);
+    free(len);
+    return bytes;
+}
+
+/* Letters that are longer each time than there was room for the last time. */
+static void longer_letters(const struct coll_setup *setup)
+{
+    enum {
+        MOST = 6000
+    };
+    unsigned char *buf = malloc(11 * MOST), *back = malloc(11 * MOST);
+    MPI_File fh = coll_open(setup);
+    for (int n = 20; fh != MPI_FILE_NULL && n <= MOST; n *= 17) {
+        int bytes = irregular_view(fh, n, buf);
+        MPI_Request request;
+        memset(back, 0, 11 * MOST);
+        OK(MPI_File_write_at_all(fh, 0, buf, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+        OK(MPI_File_iread_at_all(fh, 0, back, bytes, MPI_BYTE, &request));
+        OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        CHECK(memcmp(buf, back, (size_t)bytes) == 0, "other data in %d blocks", n);
+    }
+    if (fh != MPI_FILE_NULL)
+        OK(MPI_File_close(&fh));
+    free(back);
+    free(buf);
+}
+
+static void letters_get_longer(void)
+{
+    each_module(longer_letters);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {TEST(writer_in_the_gaps),
@@ -542,6 +597,7 @@ int main(int argc, char **argv)
                                              TEST(large_boxes_between_nodes),
                                              TEST(all_read_the_same),
                                              TEST(memory_for_small_blocks),
+                                             TEST(letters_get_longer),
                                              {0}};
     MPI_Init(&argc, &argv);
     coll_list();
