@@ -109,6 +109,9 @@ wait $pid 2>/dev/null
 
 expect info 0 'fcoll' "$brio" info --mpi "$mpi"
 for name in $(sed -n 's/^| `\([a-z0-9_]*\)` |.*/\1/p' "$BRIO_SOURCE/doc/hints.md"); do
+    case $name in # of a module that this build may be without
+    ceph_* | pvfs2_*) grep -qE "^ +${name%%_*} " said || continue ;;
+    esac
     grep -qw "$name" said || wrong info "does not list $name"
 done
 expect info_json 0 '"fcoll"' "$brio" info --json --mpi "$mpi"

@@ -10,8 +10,23 @@ cat >work.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+/* In three runs with the same settings 0, 1/2 and 1: noise that is the same for all settings, so
+ * that none is better by chance. */
+static double noise(const char *fcoll, const char *size)
+{
+    char name[600];
+    snprintf(name, sizeof name, "seen-%s-%s", fcoll, size);
+    FILE *f = fopen(name, "a");
+    if (!f)
+        return 0;
+    fputc('.', f);
+    fseek(f, 0, SEEK_END);
+    long runs = ftell(f);
+    fclose(f);
+    return (double)(runs % 3) / 2;
+}
+
 /* Prints a number that depends on the settings in force for its file. */
 int main(int argc, char **argv)
 {
@@ -28,9 +43,7 @@ int main(int argc, char **argv)
     MPI_Info_get(info, "cb_buffer_size", 255, size, &flag);
     MPI_File_close(&fh);
     MPI_Info_free(&info);
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    double rate = 100, chance = (double)(t.tv_nsec / 1000 % 100) / 100;
+    double rate = 100, chance = rank == 0 ? noise(fcoll, size) : 0;
     if (argc > 1 && strcmp(argv[1], "tuned") == 0)
         rate = atof(size) * (strcmp(fcoll, "dynamic") == 0 ? 2 : 1);
     if (argc > 1 && strcmp(argv[1], "slow") == 0)
