@@ -111,7 +111,7 @@ static void post(struct brio_mail *m)
         memcpy(part + nranks, m->out, m->out_used * sizeof *part);
 }
 
-/* The letters, if there is room for them on the board, and for whom there is not. */
+/* Puts this rank's letters up if there is room for them, and says how much they need. */
 static void meet(struct brio_mail *m)
 {
     if (!m->err && words_needed(m) <= m->room)
