@@ -420,15 +420,18 @@ static brio_off align_of(const struct engine *e)
 static int at_once(const struct engine *e, int cores, brio_off span)
 {
     enum {
-        SHORT = 2, /* collective buffers, */
-        LONG = 8,  /* each of them two windows */
+        SHORT = 2, /* collective buffers, each of them two windows */
+        LONG_READ = 8,
+        LONG_WRITE = 12,
         SHORT_OWNERS = 4,
         OWNERS = 2 /* a core, of a read that is neither */
     };
     int all = cores * e->nnodes;
-    if (!e->env.local || e->env.team->nranks <= all || span >= LONG * e->conf.buffer)
+    bool write = e->io.dir == BRIO_WRITE;
+    if (!e->env.local || e->env.team->nranks <= all ||
+        span >= (write ? LONG_WRITE : LONG_READ) * e->conf.buffer)
         return all;
-    if (e->io.dir == BRIO_WRITE)
+    if (write)
         return e->nnodes;
     return (span < SHORT * e->conf.buffer ? SHORT_OWNERS : OWNERS) * all;
 }
