@@ -8,8 +8,10 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "fcoll/worth.h"
 #include "type/cut.h"
 #include "type/pack.h"
+#include "type/stream.h"
 
 /* ---- As a source or sink ------------------------------------------------------------- */
 
@@ -23,6 +25,8 @@ static void copy_window(const struct brio_rounds *r, uintptr_t base, brio_off po
     brio_cursor_init(&mem, io->mem, io->mem_pos + pos);
     if (io->dir == BRIO_WRITE)
         brio_copy((void *)base, &file, io->buf, &mem, bytes);
+    else if (r->streams)
+        brio_stream_copy(io->buf, &mem, (const void *)base, &file, bytes);
     else
         brio_copy(io->buf, &mem, (const void *)base, &file, bytes);
 }
@@ -124,6 +128,7 @@ void brio_rounds_start(struct brio_rounds *r)
     const struct brio_plan *plan = r->plan;
     r->run = ++r->crew->region.runs;
     r->nopen = plan->nowners;
+    r->streams = r->io->bytes > 0 && brio_worth_streaming(r->io);
     r->visited = r->ahead ? r->visited : 0;
     r->moved = r->io->bytes;
     r->err = BRIO_OK;

@@ -43,6 +43,7 @@ struct brio_rounds {
     uint32_t run;
     size_t *next;     /* by owner: the window that this rank comes to next */
     int nopen;        /* owners that this rank has not finished with */
+    bool streams;     /* this rank's pieces are long enough to go past the caches */
     bool ahead;       /* the first windows were filled before the run, by all ranks */
     brio_off visited; /* bytes of this rank that a window has taken or given */
     brio_off moved;   /* of its data, what is certain: all, unless a window was short */

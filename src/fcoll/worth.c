@@ -12,15 +12,28 @@ enum {
     LARGEST_WINDOW = 1 << 30,    /* what one holds must go into one message */
     SMALLEST_WINDOW = 512 << 10, /* less costs more turns than it gains */
     WINDOWS = 4,
-    MARGIN = 16 << 10 /* as windows end at whole blocks: no last one for a few bytes */
+    MARGIN = 16 << 10, /* as windows end at whole blocks: no last one for a few bytes */
+    STREAM_PIECE = 512, /* most of it is whole cache lines */
+    STREAM_BYTES = 2 << 20 /* no core's own cache would keep them */
 };
+
+static brio_off average(const struct brio_map *map, brio_off pos, brio_off bytes)
+{
+    brio_off off;
+    if (brio_map_is_piece(map, pos, bytes, &off))
+        return bytes;
+    return map->size / brio_max(1, map->npieces);
+}
 
 brio_off brio_worth_piece(const struct brio_io *io)
 {
-    brio_off off;
-    if (brio_map_is_piece(io->file, io->pos, io->bytes, &off))
-        return io->bytes;
-    return io->file->size / brio_max(1, io->file->npieces);
+    return average(io->file, io->pos, io->bytes);
+}
+
+bool brio_worth_streaming(const struct brio_io *io)
+{
+    return io->bytes >= STREAM_BYTES && brio_worth_piece(io) >= STREAM_PIECE &&
+           average(io->mem, io->mem_pos, io->bytes) >= STREAM_PIECE;
 }
 
 static brio_off known(const struct brio_coll_env *env, enum brio_dir dir)

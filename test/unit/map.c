@@ -4,6 +4,7 @@
 
 #include "type/map.h"
 #include "type/pack.h"
+#include "type/stream.h"
 
 enum {
     MODEL_MAX = 1500, /* bytes of a tree */
@@ -399,7 +400,10 @@ static void check_copy(const struct pair *p, const struct pair *q)
     brio_cursor_init(&src, p->map, pos_p);
     brio_cursor_init(&dst, q->map, pos_q);
     brio_copy(put, &dst, get, &src, first);
-    brio_copy(put, &dst, get, &src, bytes - first);
+    if (test_below(2))
+        brio_copy(put, &dst, get, &src, bytes - first);
+    else
+        brio_stream_copy(put, &dst, get, &src, bytes - first);
     for (int64_t i = 0; i < bytes; i++)
         model[at(q, pos_q + i)] = get[at(p, pos_p + i)];
     CHECK(memcmp(model + lo, put + lo, (size_t)(hi - lo)) == 0, "copied bytes differ");
@@ -653,10 +657,26 @@ static void kernels(void)
         }
 }
 
+/* Wherever in a cache line it begins and ends. */
+static void streams(void)
+{
+    for (int into = 0; into < 64; into++)
+        for (int len = 0; len < 300; len++) {
+            size_t room = (size_t)len + 128;
+            const unsigned char *get = from + (into * 7 + len) % 64;
+            fill(to, room);
+            memcpy(want, to, room);
+            memcpy(want + into, get, (size_t)len);
+            brio_stream(to + into, get, (size_t)len);
+            CHECK(memcmp(to, want, room) == 0, "%d bytes at %d", len, into);
+        }
+}
+
 static const struct test_case cases[] = {TEST(any_trees), TEST(rising_trees), TEST(typed_trees),
                                          TEST(hashes),    TEST(compact),      TEST(lists),
                                          TEST(large),     TEST(overflow),     TEST(deep),
-                                         TEST(empty),     TEST(kernels),      {0}};
+                                         TEST(empty),     TEST(kernels),      TEST(streams),
+                                         {0}};
 
 int main(int argc, char **argv)
 {

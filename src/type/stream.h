@@ -1,0 +1,16 @@
+/* Copies that go past the processor's caches, straight to memory: for bytes that a core which
+ * shares no cache with this one reads next, and for those that nobody reads soon. For pieces of
+ * many cache lines. */
+#ifndef BRIO_TYPE_STREAM_H
+#define BRIO_TYPE_STREAM_H
+
+#include "type/map.h"
+
+/* memcpy; what is no whole cache line of `to` goes the usual way. */
+void brio_stream(void *to, const void *from, size_t n);
+
+/* brio_copy. */
+void brio_stream_copy(void *to, struct brio_cursor *dst, const void *from,
+                      struct brio_cursor *src, brio_off bytes);
+
+#endif
