@@ -28,9 +28,10 @@ static const char *const file_names[] = {
     "copied",      "locks",
     "plan.hits",   "plan.misses",
     "owners",      "direct",
-    "mapped",      "cpu.plan",
-    "ns.plan",     "ns.exchange",
-    "ns.file",     "ns.wait",
+    "mapped",      "windows.far",
+    "cpu.plan",    "ns.plan",
+    "ns.exchange", "ns.file",
+    "ns.wait",
 };
 
 enum {

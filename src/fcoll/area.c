@@ -10,10 +10,19 @@ static size_t round_up(size_t n)
     return (n + PAGE - 1) / PAGE * PAGE;
 }
 
+static size_t gates_end(int nranks)
+{
+    return sizeof(struct brio_area) + (size_t)nranks * BRIO_BUFFERS * sizeof(struct brio_gate);
+}
+
 static size_t head_bytes(int nranks)
 {
-    return round_up(sizeof(struct brio_area) +
-                    (size_t)nranks * BRIO_BUFFERS * sizeof(struct brio_gate));
+    return round_up(gates_end(nranks) + (size_t)nranks * sizeof(struct brio_beacon));
+}
+
+struct brio_beacon *brio_area_beacons(const struct brio_crew *crew, int nranks)
+{
+    return (struct brio_beacon *)(void *)(crew->region.mem + gates_end(nranks));
 }
 
 static size_t buffer_bytes(brio_off bytes)

@@ -5,6 +5,7 @@
 #define BRIO_FCOLL_AREA_H
 
 #include "comm/crew.h"
+#include "fcoll/beacon.h"
 
 enum {
     BRIO_BUFFERS = 2,   /* of an owner: one is filled while the other is accessed */
@@ -20,9 +21,10 @@ struct brio_gate {
 
 struct brio_area {
     struct brio_bell bell; /* rung at everything that somebody may wait for */
-    char pad[56];
+    _Atomic uint32_t far;  /* an owner's cache is not that of the others */
+    char pad[52];
     struct brio_gate gate[]; /* BRIO_BUFFERS for each rank, for each may be an owner: so that
-                                what was ever a gate never holds data */
+                                what was ever a gate never holds data; then their beacons */
 };
 
 /* What a buffer that travels between crews begins with. */
@@ -45,6 +47,9 @@ static inline struct brio_gate *brio_area_gate(const struct brio_crew *crew, int
 {
     return &brio_area_of(crew)->gate[(size_t)owner * BRIO_BUFFERS + k % BRIO_BUFFERS];
 }
+
+/* Of the ranks of the crew, in a file with so many. */
+struct brio_beacon *brio_area_beacons(const struct brio_crew *crew, int nranks);
 
 /* The buffer of the owner's k-th window. */
 char *brio_area_buffer(const struct brio_crew *crew, int nranks, brio_off bytes, int owner,

@@ -104,6 +104,7 @@ BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_en
     e->rounds.lane = env->lane;
     e->rounds.crew = e->env.crew;
     e->rounds.stats = env->stats;
+    e->rounds.past = e->conf.past_caches;
     *self = e;
     return BRIO_OK;
 }

@@ -29,9 +29,10 @@ enum brio_grouping {
 struct brio_coll_conf {
     bool buffering;
     brio_off nodes, buffer, block;
-    int exchange;                    /* enum brio_exchange */
-    int groups;                      /* enum brio_grouping */
-    enum brio_switch use[2];         /* owners, by enum brio_dir */
+    int exchange;            /* enum brio_exchange */
+    int groups;              /* enum brio_grouping */
+    enum brio_switch use[2]; /* owners, by enum brio_dir */
+    enum brio_switch past_caches;
     char config_list[BRIO_HINT_MAX]; /* ROMIO's; see config_list.h */
 };
 extern const struct brio_hint brio_coll_hints[];

@@ -204,6 +204,24 @@ static bool access_all(struct brio_rounds *r, struct brio_keeper *keeper, enum b
     return true;
 }
 
+/* How far the ranks are that have to do with window k. What they have of it in their caches
+ * is in the way of an owner that reads. */
+static void look_around(struct brio_rounds *r, size_t k)
+{
+    const struct brio_team *near = &r->crew->team;
+    const struct brio_window *w = &r->plan->owners[r->plan->own].windows[k];
+    if (near->nranks == 1 || !brio_rounds_far_matters(r, r->plan->own, k))
+        return;
+    if (r->past == BRIO_AUTO)
+        brio_distance_look(&r->distance, brio_area_beacons(r->crew, r->plan->nranks),
+                           near->nranks, near->rank);
+    bool far = r->past == BRIO_ON_ALWAYS || r->distance.far;
+    atomic_store(&brio_area_of(r->crew)->far, far);
+    brio_count(r->stats, BRIO_N_FAR, far);
+    if (far && r->io->dir == BRIO_READ)
+        brio_lines_drop(brio_rounds_buffer(r, r->plan->own, k), (size_t)(w->hi - w->lo));
+}
+
 /* True when window k has been accessed, and what other crews have to do with it is done. */
 static bool access_file(struct brio_rounds *r, struct brio_keeper *keeper, enum brio_wait how)
 {
@@ -213,6 +231,7 @@ static bool access_file(struct brio_rounds *r, struct brio_keeper *keeper, enum 
         keeper->part = 0;
         brio_count(r->stats, BRIO_N_WINDOWS, 1);
         keeper->valid = BRIO_OFF_MAX;
+        look_around(r, k);
         if (r->io->dir == BRIO_WRITE)
             move_boxes(r, k);
     }

@@ -15,20 +15,29 @@
 
 /* ---- As a source or sink ------------------------------------------------------------- */
 
+/* What is read is not wanted soon if it is long. What is written the owner wants at once, and
+ * has it sooner from memory than from a cache that it does not share. */
+static bool goes_past(const struct brio_rounds *r)
+{
+    bool far = atomic_load_explicit(&brio_area_of(r->crew)->far, memory_order_relaxed);
+    if (r->past != BRIO_AUTO)
+        return r->past == BRIO_ON_ALWAYS;
+    return (far || r->io->dir == BRIO_READ) && brio_worth_streaming(r->io);
+}
+
 /* Between the user's memory and a window, which has the order of the file. */
 static void copy_window(const struct brio_rounds *r, uintptr_t base, brio_off pos,
                         brio_off bytes)
 {
     const struct brio_io *io = r->io;
     struct brio_cursor file, mem;
+    brio_copier *move = goes_past(r) ? brio_stream_copy : brio_copy;
     brio_cursor_init(&file, r->plan->mine, pos);
     brio_cursor_init(&mem, io->mem, io->mem_pos + pos);
     if (io->dir == BRIO_WRITE)
-        brio_copy((void *)base, &file, io->buf, &mem, bytes);
-    else if (r->streams)
-        brio_stream_copy(io->buf, &mem, (const void *)base, &file, bytes);
+        move((void *)base, &file, io->buf, &mem, bytes);
     else
-        brio_copy(io->buf, &mem, (const void *)base, &file, bytes);
+        move(io->buf, &mem, (const void *)base, &file, bytes);
 }
 
 /* Between the user's memory and a box, where each rank's data lies packed. */
@@ -48,6 +57,8 @@ static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos,
     brio_count(r->stats, BRIO_N_COPIED, bytes);
     if (bytes > 0 && brio_rounds_in_order(r, owner)) {
         copy_window(r, brio_rounds_origin(r, owner, k), pos, bytes);
+        if (brio_rounds_far_matters(r, owner, k))
+            brio_beacon_light(&brio_area_beacons(r->crew, r->plan->nranks)[r->crew->team.rank]);
     } else if (bytes > 0) {
         struct brio_box *box = (struct brio_box *)(void *)brio_rounds_buffer(r, owner, k);
         copy_box(r, box->data + w->box_at, pos, bytes);
@@ -128,7 +139,6 @@ void brio_rounds_start(struct brio_rounds *r)
     const struct brio_plan *plan = r->plan;
     r->run = ++r->crew->region.runs;
     r->nopen = plan->nowners;
-    r->streams = r->io->bytes > 0 && brio_worth_streaming(r->io);
     r->visited = r->ahead ? r->visited : 0;
     r->moved = r->io->bytes;
     r->err = BRIO_OK;

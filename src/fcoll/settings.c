@@ -62,6 +62,13 @@ const struct brio_hint brio_coll_hints[] = {
      .same = true,
      .help = "how data gets to owners: by the node's memory (and messages between nodes), by "
              "messages only, or passed on in log2(P) phases"},
+    {.name = "cb_past_caches",
+     .kind = BRIO_HINT_SWITCH,
+     .offset = AT(past_caches),
+     .def = "automatic",
+     .same = true,
+     .help = "what a node's ranks exchange goes past the processor's caches: always, never, or "
+             "if they are seen to share none"},
     {.name = "cb_groups",
      .kind = BRIO_HINT_CHOICE,
      .offset = AT(groups),

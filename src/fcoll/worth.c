@@ -12,8 +12,8 @@ enum {
     LARGEST_WINDOW = 1 << 30,    /* what one holds must go into one message */
     SMALLEST_WINDOW = 512 << 10, /* less costs more turns than it gains */
     WINDOWS = 4,
-    MARGIN = 16 << 10, /* as windows end at whole blocks: no last one for a few bytes */
-    STREAM_PIECE = 512, /* most of it is whole cache lines */
+    MARGIN = 16 << 10,     /* as windows end at whole blocks: no last one for a few bytes */
+    STREAM_PIECE = 512,    /* most of it is whole cache lines */
     STREAM_BYTES = 2 << 20 /* no core's own cache would keep them */
 };
 

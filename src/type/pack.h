@@ -16,10 +16,13 @@ void brio_pack(void *contig, const struct brio_map *map, const void *base, brio_
 void brio_unpack(void *base, const struct brio_map *map, const void *contig, brio_off pos,
                  brio_off bytes);
 
+/* brio_copy, and its like in stream.h. */
+typedef void brio_copier(void *to, struct brio_cursor *dst, const void *from,
+                         struct brio_cursor *src, brio_off bytes);
+
 /* Moves up to `bytes` bytes from pattern to pattern, both cursors go on behind them. `from`
  * and `to` are the addresses that the cursors' offsets are counted from. Strided on both
  * sides with equal piece length takes one loop, without a buffer in between. */
-void brio_copy(void *to, struct brio_cursor *dst, const void *from, struct brio_cursor *src,
-               brio_off bytes);
+brio_copier brio_copy;
 
 #endif

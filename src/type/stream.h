@@ -4,13 +4,12 @@
 #ifndef BRIO_TYPE_STREAM_H
 #define BRIO_TYPE_STREAM_H
 
-#include "type/map.h"
+#include "type/pack.h"
 
 /* memcpy; what is no whole cache line of `to` goes the usual way. */
 void brio_stream(void *to, const void *from, size_t n);
 
 /* brio_copy. */
-void brio_stream_copy(void *to, struct brio_cursor *dst, const void *from,
-                      struct brio_cursor *src, brio_off bytes);
+brio_copier brio_stream_copy;
 
 #endif

@@ -672,10 +672,18 @@ static void streams(void)
         }
 }
 
-static const struct test_case cases[] = {TEST(any_trees), TEST(rising_trees), TEST(typed_trees),
-                                         TEST(hashes),    TEST(compact),      TEST(lists),
-                                         TEST(large),     TEST(overflow),     TEST(deep),
-                                         TEST(empty),     TEST(kernels),      TEST(streams),
+static const struct test_case cases[] = {TEST(any_trees),
+                                         TEST(rising_trees),
+                                         TEST(typed_trees),
+                                         TEST(hashes),
+                                         TEST(compact),
+                                         TEST(lists),
+                                         TEST(large),
+                                         TEST(overflow),
+                                         TEST(deep),
+                                         TEST(empty),
+                                         TEST(kernels),
+                                         TEST(streams),
                                          {0}};
 
 int main(int argc, char **argv)
