@@ -2,7 +2,8 @@
 #include "fcoll/beacon.h"
 
 #include <stdatomic.h>
-#include <time.h>
+
+#include "base/stats.h"
 
 /* Nanoseconds. A line takes 10-25 from another core's cache, 50-120 if that is a cache which
  * this core does not share. */
@@ -34,13 +35,6 @@ void brio_distance_judge(struct brio_distance *d, int64_t ns)
         d->far = true;
 }
 
-static int64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 void brio_distance_look(struct brio_distance *d, struct brio_beacon *beacons, int n, int mine)
 {
     d->next = (d->next + 1) % n;
@@ -48,8 +42,8 @@ void brio_distance_look(struct brio_distance *d, struct brio_beacon *beacons, in
         d->next = (d->next + 1) % n;
     struct brio_beacon *b = &beacons[d->next];
     uint32_t at = 0;
-    int64_t began = now();
+    int64_t began = brio_now();
     for (int i = 0; i < BRIO_BEACON_LINES && at < BRIO_BEACON_LINES; i++)
         at = atomic_load_explicit(&b->line[at].next, memory_order_relaxed);
-    brio_distance_judge(d, now() - began);
+    brio_distance_judge(d, brio_now() - began);
 }
