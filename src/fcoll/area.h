@@ -16,7 +16,8 @@ struct brio_gate {
     _Atomic uint64_t turn;  /* run << 32 | times its keeper was done with the buffer */
     _Atomic uint32_t count; /* ranks of the crew that have done their part with it */
     _Atomic int64_t valid;  /* reads: there is data below this offset only */
-    char pad[40];
+    _Atomic int32_t last;   /* of these, by its number in the crew */
+    char pad[36];
 };
 
 struct brio_area {

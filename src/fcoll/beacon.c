@@ -8,17 +8,19 @@
 /* Nanoseconds. A line takes 10-25 from another core's cache, 50-120 if that is a cache which
  * this core does not share. */
 enum {
-    CLOCK = 25, /* to ask it */
-    HERE = 6,   /* a line that nobody has lit since, or somebody on this core */
-    NEAR = 25,  /* less than this in the mean, and they are; */
-    FAR = 40,   /* more, and they are far; in between nothing changes */
-    MOST = 150, /* longer, and this rank was not running meanwhile */
-    LOOKS = 8   /* that the mean is of */
+    CLOCK = 25,    /* to ask it */
+    HERE = 6,      /* a line that nobody has lit since, or somebody on this core */
+    NEAR = 25,     /* less than this in the mean, and they are; */
+    FAR = 40,      /* more, and they are far; in between nothing changes */
+    MOST = 150,    /* longer, and this rank was not running meanwhile */
+    FRESH = 20000, /* since a beacon was lit */
+    LOOKS = 8      /* that the mean is of */
 };
 
 void brio_beacon_light(struct brio_beacon *mine)
 {
-    static const uint32_t next[BRIO_BEACON_LINES] = {2, 3, 1, BRIO_BEACON_LINES};
+    static const int64_t next[BRIO_BEACON_LINES] = {2, 3, 1, BRIO_BEACON_LINES};
+    atomic_store_explicit(&mine->line[0].lit, brio_now(), memory_order_relaxed);
     for (int i = 0; i < BRIO_BEACON_LINES; i++)
         atomic_store_explicit(&mine->line[i].next, next[i], memory_order_relaxed);
 }
@@ -35,15 +37,12 @@ void brio_distance_judge(struct brio_distance *d, int64_t ns)
         d->far = true;
 }
 
-void brio_distance_look(struct brio_distance *d, struct brio_beacon *beacons, int n, int mine)
+void brio_distance_look(struct brio_distance *d, const struct brio_beacon *other)
 {
-    d->next = (d->next + 1) % n;
-    if (d->next == mine)
-        d->next = (d->next + 1) % n;
-    struct brio_beacon *b = &beacons[d->next];
-    uint32_t at = 0;
-    int64_t began = brio_now();
-    for (int i = 0; i < BRIO_BEACON_LINES && at < BRIO_BEACON_LINES; i++)
-        at = atomic_load_explicit(&b->line[at].next, memory_order_relaxed);
-    brio_distance_judge(d, brio_now() - began);
+    int64_t at = 0, began = brio_now();
+    for (int i = 0; i < BRIO_BEACON_LINES && at >= 0 && at < BRIO_BEACON_LINES; i++)
+        at = atomic_load_explicit(&other->line[at].next, memory_order_relaxed);
+    int64_t lit = atomic_load_explicit(&other->line[0].lit, memory_order_relaxed);
+    if (at == BRIO_BEACON_LINES && began - lit < FRESH)
+        brio_distance_judge(d, brio_now() - began);
 }

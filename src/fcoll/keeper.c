@@ -204,22 +204,21 @@ static bool access_all(struct brio_rounds *r, struct brio_keeper *keeper, enum b
     return true;
 }
 
-/* How far the ranks are that have to do with window k. What they have of it in their caches
- * is in the way of an owner that reads. */
+/* How far the last rank is that had to do with window k. What it has of it in its cache is in
+ * the way of an owner that reads. */
 static void look_around(struct brio_rounds *r, size_t k)
 {
-    const struct brio_team *near = &r->crew->team;
-    const struct brio_window *w = &r->plan->owners[r->plan->own].windows[k];
-    if (near->nranks == 1 || !brio_rounds_far_matters(r, r->plan->own, k))
+    int own = r->plan->own, last = brio_area_gate(r->crew, own, k)->last;
+    const struct brio_window *w = &r->plan->owners[own].windows[k];
+    if (r->crew->team.nranks == 1 || !brio_rounds_far_matters(r, own, k))
         return;
-    if (r->past == BRIO_AUTO)
-        brio_distance_look(&r->distance, brio_area_beacons(r->crew, r->plan->nranks),
-                           near->nranks, near->rank);
+    if (r->past == BRIO_AUTO && last != r->crew->team.rank)
+        brio_distance_look(&r->distance, &brio_area_beacons(r->crew, r->plan->nranks)[last]);
     bool far = r->past == BRIO_ON_ALWAYS || r->distance.far;
     atomic_store(&brio_area_of(r->crew)->far, far);
     brio_count(r->stats, BRIO_N_FAR, far);
     if (far && r->io->dir == BRIO_READ)
-        brio_lines_drop(brio_rounds_buffer(r, r->plan->own, k), (size_t)(w->hi - w->lo));
+        brio_lines_drop(brio_rounds_buffer(r, own, k), (size_t)(w->hi - w->lo));
 }
 
 /* True when window k has been accessed, and what other crews have to do with it is done. */

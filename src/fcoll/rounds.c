@@ -50,6 +50,13 @@ static void copy_box(const struct brio_rounds *r, char *box, brio_off pos, brio_
         brio_unpack(io->buf, io->mem, box, io->mem_pos + pos, bytes);
 }
 
+static void light(const struct brio_rounds *r, struct brio_gate *gate)
+{
+    int me = r->crew->team.rank;
+    atomic_store_explicit(&gate->last, me, memory_order_relaxed);
+    brio_beacon_light(&brio_area_beacons(r->crew, r->plan->nranks)[me]);
+}
+
 /* Between the user's memory and window k, wherever that is. */
 static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes)
 {
@@ -58,7 +65,7 @@ static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos,
     if (bytes > 0 && brio_rounds_in_order(r, owner)) {
         copy_window(r, brio_rounds_origin(r, owner, k), pos, bytes);
         if (brio_rounds_far_matters(r, owner, k))
-            brio_beacon_light(&brio_area_beacons(r->crew, r->plan->nranks)[r->crew->team.rank]);
+            light(r, brio_area_gate(r->crew, owner, k));
     } else if (bytes > 0) {
         struct brio_box *box = (struct brio_box *)(void *)brio_rounds_buffer(r, owner, k);
         copy_box(r, box->data + w->box_at, pos, bytes);
