@@ -22,7 +22,9 @@ static bool goes_past(const struct brio_rounds *r)
     bool far = atomic_load_explicit(&brio_area_of(r->crew)->far, memory_order_relaxed);
     if (r->past != BRIO_AUTO)
         return r->past == BRIO_ON_ALWAYS;
-    return (far || r->io->dir == BRIO_READ) && brio_worth_streaming(r->io);
+    if (r->io->dir == BRIO_READ)
+        return brio_worth_streaming(r->io, false);
+    return far && brio_worth_streaming(r->io, true);
 }
 
 /* Between the user's memory and a window, which has the order of the file. */

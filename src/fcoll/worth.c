@@ -1,6 +1,7 @@
 /* What an access of its own costs a rank against a copy to and from an owner. */
 #include "fcoll/worth.h"
 
+#include "base/cache_lines.h"
 #include "fcoll/area.h"
 
 enum {
@@ -30,10 +31,11 @@ brio_off brio_worth_piece(const struct brio_io *io)
     return average(io->file, io->pos, io->bytes);
 }
 
-bool brio_worth_streaming(const struct brio_io *io)
+bool brio_worth_streaming(const struct brio_io *io, bool far)
 {
-    return io->bytes >= STREAM_BYTES && brio_worth_piece(io) >= STREAM_PIECE &&
-           average(io->mem, io->mem_pos, io->bytes) >= STREAM_PIECE;
+    brio_off piece = far ? BRIO_LINE : STREAM_PIECE;
+    return io->bytes >= STREAM_BYTES && brio_worth_piece(io) >= piece &&
+           average(io->mem, io->mem_pos, io->bytes) >= piece;
 }
 
 static brio_off known(const struct brio_coll_env *env, enum brio_dir dir)

@@ -9,8 +9,8 @@
 brio_off brio_worth_piece(const struct brio_io *io);
 
 /* Whether what is copied is so long, and in such long pieces, that it may go past the caches
- * (type/stream.h). */
-bool brio_worth_streaming(const struct brio_io *io);
+ * (type/stream.h); where the ranks share none, a cache line is long. */
+bool brio_worth_streaming(const struct brio_io *io, bool far);
 
 /* Whether a plan can be made for this rank's bytes at all. */
 bool brio_worth_planning(const struct brio_coll_env *env, const struct brio_io *io);
