@@ -7,17 +7,12 @@
 
 bool brio_lines_droppable(void)
 {
-    enum {
-        UNKNOWN,
-        NO,
-        YES
-    };
-    static _Atomic int known;
-    if (known == UNKNOWN) {
+    static _Atomic int known = -1;
+    if (known < 0) {
         unsigned a, b = 0, c, d;
-        known = __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_CLFLUSHOPT ? YES : NO;
+        known = __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_CLFLUSHOPT;
     }
-    return known == YES;
+    return known;
 }
 
 __attribute__((target("clflushopt"))) void brio_lines_drop(void *mem, size_t n)

@@ -8,7 +8,7 @@ enum {
     BRIO_LINE = 64 /* bytes that move between caches together */
 };
 
-/* Whether this processor can do that: */
+/* Whether brio_lines_drop does anything on this processor. */
 bool brio_lines_droppable(void);
 
 /* Takes n bytes out of the caches of all cores; they are then in memory only. */

@@ -63,21 +63,16 @@ void brio_bell_ring(struct brio_bell *bell)
  * rank in one of its own. */
 static bool is_apart(void)
 {
-    enum {
-        UNKNOWN,
-        NO,
-        YES
-    };
-    static _Atomic int known;
-    if (known == UNKNOWN) {
+    static _Atomic int known = -1;
+    if (known < 0) {
         char on = '0';
         int fd = open("/proc/sys/kernel/sched_autogroup_enabled", O_RDONLY | O_CLOEXEC);
         bool told = fd >= 0 && read(fd, &on, 1) == 1;
         if (fd >= 0)
             close(fd);
-        known = told && on != '0' && getsid(0) == getpid() ? YES : NO;
+        known = told && on != '0' && getsid(0) == getpid();
     }
-    return known == YES;
+    return known;
 }
 
 bool brio_yields_serve(const struct brio_team *team)

@@ -68,7 +68,7 @@ const struct brio_hint brio_coll_hints[] = {
      .def = "automatic",
      .same = true,
      .help = "what a node's ranks exchange goes past the processor's caches: always, never, or "
-             "if they are seen to share none"},
+             "where that is faster"},
     {.name = "cb_groups",
      .kind = BRIO_HINT_CHOICE,
      .offset = AT(groups),

@@ -3,11 +3,13 @@
 
 #include <string.h>
 
+#include "base/cache_lines.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 
 enum {
-    LINE = 64
+    LINE = BRIO_LINE
 };
 
 /* Whole cache lines, `to` at the beginning of one. */
