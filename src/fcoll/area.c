@@ -30,14 +30,24 @@ static size_t buffer_bytes(brio_off bytes)
     return round_up((size_t)bytes + BRIO_BOX_HEAD);
 }
 
+static size_t corner_bytes(brio_off bytes)
+{
+    return BRIO_BUFFERS * buffer_bytes(bytes) + BRIO_DESK;
+}
+
 size_t brio_area_bytes(int nranks, int nowners, brio_off bytes)
 {
-    return head_bytes(nranks) + (size_t)nowners * BRIO_BUFFERS * buffer_bytes(bytes);
+    return head_bytes(nranks) + (size_t)nowners * corner_bytes(bytes);
+}
+
+char *brio_area_desk(const struct brio_crew *crew, int nranks, brio_off bytes, int owner)
+{
+    return crew->region.mem + head_bytes(nranks) + (size_t)owner * corner_bytes(bytes);
 }
 
 char *brio_area_buffer(const struct brio_crew *crew, int nranks, brio_off bytes, int owner,
                        size_t k)
 {
-    size_t buffer = (size_t)owner * BRIO_BUFFERS + k % BRIO_BUFFERS;
-    return crew->region.mem + head_bytes(nranks) + buffer * buffer_bytes(bytes);
+    return brio_area_desk(crew, nranks, bytes, owner) + BRIO_DESK +
+           k % BRIO_BUFFERS * buffer_bytes(bytes);
 }

@@ -8,8 +8,9 @@
 #include "fcoll/beacon.h"
 
 enum {
-    BRIO_BUFFERS = 2,   /* of an owner: one is filled while the other is accessed */
-    BRIO_BOX_HEAD = 64, /* before the data in a buffer that travels: see struct brio_box */
+    BRIO_BUFFERS = 2,      /* of an owner: one is filled while the other is accessed */
+    BRIO_DESK = 256 << 10, /* bytes of an owner's desk, where it puts packed data in order */
+    BRIO_BOX_HEAD = 64,    /* before the data in a buffer that travels: see struct brio_box */
 };
 
 struct brio_gate {
@@ -51,6 +52,9 @@ static inline struct brio_gate *brio_area_gate(const struct brio_crew *crew, int
 
 /* Of the ranks of the crew, in a file with so many. */
 struct brio_beacon *brio_area_beacons(const struct brio_crew *crew, int nranks);
+
+/* The owner's desk. */
+char *brio_area_desk(const struct brio_crew *crew, int nranks, brio_off bytes, int owner);
 
 /* The buffer of the owner's k-th window. */
 char *brio_area_buffer(const struct brio_crew *crew, int nranks, brio_off bytes, int owner,

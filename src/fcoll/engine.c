@@ -48,6 +48,7 @@ struct engine {
     struct brio_plan *made; /* not kept yet */
     const char *direct_why; /* the last access was direct, and this is why; NULL: it was not */
     bool fresh;             /* its plan was a new one */
+    bool far;               /* in it, or one before, some ranks' caches were found to be far */
     brio_off shift;
     struct brio_extent extent;
     struct brio_reduce reduce;
@@ -199,10 +200,13 @@ static bool is_equipped(const struct engine *e)
                brio_area_bytes(k->plan->nranks, k->plan->nowners, k->buffer);
 }
 
-static void equip_again(struct engine *e)
+/* What a rank knows before it agrees with the others must do for how data lies in buffers, as
+ * some may fill them before. */
+static void equip_with(struct engine *e, const struct brio_kept *kept)
 {
-    e->rounds.plan = e->found->plan;
-    e->rounds.buffer = e->found->buffer;
+    e->rounds.plan = kept->plan;
+    e->rounds.buffer = kept->buffer;
+    e->rounds.packed = kept->plan->packable && (e->far || e->conf.packed == BRIO_ON_ALWAYS);
 }
 
 /* In a write that waits, data goes to the owners' buffers before the ranks agree on the plan,
@@ -215,7 +219,7 @@ static void go_ahead(struct engine *e, enum brio_wait how)
         !is_equipped(e) || e->env.dry)
         return;
     brio_phase(e->env.stats, BRIO_PHASE_EXCHANGE);
-    equip_again(e);
+    equip_with(e, e->found);
     brio_rounds_ahead(&e->rounds);
 }
 
@@ -349,7 +353,7 @@ static void go_on(struct engine *e, enum brio_wait how)
     if (e->env.dry) {
         go_direct(e, how);
     } else if (is_equipped(e)) {
-        equip_again(e);
+        equip_with(e, e->found);
         run(e);
     } else {
         measure(e, e->found->plan);
@@ -389,7 +393,8 @@ static void equip(struct engine *e, enum brio_wait how)
     } else {
         const struct brio_plan *plan = e->found->plan;
         e->stage = EQUIPPING;
-        e->found->buffer = e->rounds.buffer = e->reduce.out[NEED];
+        e->found->buffer = e->reduce.out[NEED];
+        equip_with(e, e->found);
         brio_region_need(&e->env.crew->region,
                          brio_area_bytes(plan->nranks, plan->nowners, e->rounds.buffer));
     }
@@ -437,6 +442,15 @@ static int at_once(const struct engine *e, int cores, brio_off span)
     return (span < SHORT * e->conf.buffer ? SHORT_OWNERS : OWNERS) * all;
 }
 
+/* Whether data may lie packed in the owners' buffers. */
+static bool may_pack(const struct engine *e)
+{
+    const int64_t *w = e->reduce.out;
+    if (e->phased || e->conf.packed != BRIO_AUTO)
+        return !e->phased && e->conf.packed == BRIO_ON_ALWAYS;
+    return brio_worth_packing(~w[SMALLEST], w[MOST] * e->env.team->nranks, w[HIGH] - ~w[LOW]);
+}
+
 static void inspect(struct engine *e)
 {
     const struct brio_io *io = &e->io;
@@ -451,6 +465,7 @@ static void inspect(struct engine *e)
         .listed = e->seats.listed,
         .k = k_of(e),
         .in_file_order = e->phased,
+        .packable = may_pack(e),
         .ordered = e->seats.ordered,
         .row = e->seats.row,
         .crew_of = e->env.crew->crew_of,
@@ -545,7 +560,8 @@ static void decide(struct engine *e, enum brio_wait how)
 
 /* Where owners failed rides on the verdict: the owners share as many words as there are. */
 enum {
-    BAD = 1,
+    FAR = WORST + 1,
+    BAD,
     BAD_WORDS = BRIO_MEET_WORDS - BAD
 };
 
@@ -555,6 +571,7 @@ static void end(struct engine *e)
     brio_phase(e->env.stats, BRIO_PHASE_WAIT);
     e->reduce.n = BAD + (int)brio_min(e->rounds.plan->nowners, BAD_WORDS);
     e->reduce.in[WORST] = brio_verdict_vote(e->env.team, e->rounds.err);
+    e->reduce.in[FAR] = e->rounds.plan->own >= 0 && e->rounds.distance.far;
     for (int i = BAD; i < e->reduce.n; i++)
         e->reduce.in[i] = e->rounds.bad < 0 ? ~e->rounds.bad : INT64_MIN;
     if (e->rounds.plan->own >= 0)
@@ -579,6 +596,7 @@ static brio_off count_moved(const struct engine *e)
 static void judge(struct engine *e, struct brio_result *out)
 {
     *out = (struct brio_result){.err = BRIO_OK, .bytes = e->rounds.moved};
+    e->far = !e->reduce.failed && e->reduce.out[FAR];
     if (e->reduce.failed) {
         out->err = brio_fail(BRIO_EINTERN, "a reduction of MPI failed");
         out->bytes = 0;

@@ -89,6 +89,7 @@ static BRIO_ERR make_plan(struct brio_inspect *in)
     in->plan->own = -1;
     in->plan->window = extent->buffer;
     in->plan->nranks = extent->nranks;
+    in->plan->packable = extent->packable;
     err = brio_calloc((size_t)extent->nranks, sizeof *in->plan->owners,
                       (void **)&in->plan->owners);
     if (err)
@@ -205,14 +206,18 @@ static BRIO_ERR unite(struct brio_inspect *in)
     return err;
 }
 
-/* Of what goes to, or comes from, another crew for one window. */
+/* Of what goes to, or comes from, another crew for one window; or this one, if it may lie
+ * packed. */
 static brio_off largest_box(const struct brio_inspect *in)
 {
     brio_off most = 0;
-    for (size_t k = 0; in->crew->ncrews > 1 && k < own_owner(in)->nwindows; k++) {
+    bool packable = in->plan->packable;
+    if (in->crew->ncrews == 1 && !packable)
+        return 0;
+    for (size_t k = 0; k < own_owner(in)->nwindows; k++) {
         brio_plan_boxes(in->plan, in->crew, k, in->box_at, in->boxes);
         for (int c = 0; c < in->crew->ncrews; c++)
-            if (c != in->crew->mine)
+            if (c != in->crew->mine || packable)
                 most = brio_max(most, in->boxes[c].bytes);
     }
     return most;
@@ -246,11 +251,12 @@ static BRIO_ERR make_windows(struct brio_inspect *in)
     return err ? err : cut_windows(in);
 }
 
-/* Ranks that copy straight into this owner's windows, in the order of the file, need not know
- * what the others do. */
+/* Ranks that always copy straight into this owner's windows, in the order of the file, need not
+ * know what the others do. */
 static bool in_place(const struct brio_inspect *in, int r)
 {
-    return own_owner(in)->segment == 0 && in->crew->crew_of[r] == in->crew->mine;
+    return own_owner(in)->segment == 0 && !in->plan->packable &&
+           in->crew->crew_of[r] == in->crew->mine;
 }
 
 enum {

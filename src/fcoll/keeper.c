@@ -51,37 +51,64 @@ static void expect(struct brio_rounds *r, size_t k)
     }
 }
 
-/* Between window k and the boxes: each rank's data packed, ranks in order. */
-static void move_boxes(struct brio_rounds *r, size_t k)
+/* Bytes of the file that an owner accesses at a time. They lie in memory as in the file:
+ * `origin` is where byte 0 of it would be. */
+struct stretch {
+    brio_off lo, hi;
+    uintptr_t origin;
+};
+
+/* The i-th of window k: all of it, or what has room on the owner's desk; false: there is none.
+ */
+static bool stretch_of(const struct brio_rounds *r, size_t k, int i, struct stretch *out)
+{
+    int own = r->plan->own;
+    const struct brio_window *w = &r->plan->owners[own].windows[k];
+    if (!r->packed) {
+        *out = (struct stretch){w->lo, w->hi, brio_rounds_origin(r, own, k)};
+        return i == 0;
+    }
+    out->lo = w->lo + (brio_off)i * BRIO_DESK;
+    out->hi = brio_min(out->lo + BRIO_DESK, w->hi);
+    out->origin = (uintptr_t)brio_area_desk(r->crew, r->plan->nranks, r->buffer, own) -
+                  (uintptr_t)out->lo;
+    return out->lo < w->hi;
+}
+
+/* Between a stretch of window k and a crew's box: each rank's data packed, ranks in order. */
+static void move_box(struct brio_rounds *r, size_t k, const struct stretch *s, int crew,
+                     char *box)
 {
     const struct brio_plan *plan = r->plan;
-    const struct brio_owner *owner = &plan->owners[plan->own];
-    void *base = (void *)brio_rounds_origin(r, plan->own, k);
-    if (owner->segment > 0)
-        return; /* accessed where they lie */
-    for (int i = 0; i < r->nposts; i++) {
-        char *at = ((struct brio_box *)(void *)r->posts[i].box[k % BRIO_BUFFERS])->data;
-        for (int rank = 0; rank < r->team->nranks; rank++) {
-            const struct brio_map *map = plan->sources[rank];
-            brio_off from, to;
-            if (!map || r->crew->crew_of[rank] != r->posts[i].crew)
-                continue;
-            brio_window_part(owner, k, map, &from, &to);
-            if (from == to)
-                continue;
-            if (r->io->dir == BRIO_WRITE)
-                brio_unpack(base, map, at, from, to - from);
-            else
-                brio_pack(at, map, base, from, to - from);
-            brio_count(r->stats, BRIO_N_COPIED, to - from);
-            at += to - from;
-        }
+    char *at = ((struct brio_box *)(void *)box)->data;
+    for (int rank = 0; rank < r->team->nranks; rank++) {
+        const struct brio_map *map = plan->sources[rank];
+        brio_off from, to;
+        if (!map || r->crew->crew_of[rank] != crew)
+            continue;
+        brio_window_part(&plan->owners[plan->own], k, map, &from, &to);
+        brio_off first = brio_cut_below(map, s->lo), bytes = brio_cut_below(map, s->hi) - first;
+        if (bytes > 0 && r->io->dir == BRIO_WRITE)
+            brio_unpack((void *)s->origin, map, at + first - from, first, bytes);
+        else if (bytes > 0)
+            brio_pack(at + first - from, map, (void *)s->origin, first, bytes);
+        brio_count(r->stats, BRIO_N_COPIED, bytes);
+        at += to - from;
     }
+}
+
+/* The same for all boxes, the own crew's among them if that has one. */
+static void move_boxes(struct brio_rounds *r, size_t k, const struct stretch *s)
+{
+    int own = r->plan->own;
+    for (int i = 0; i < r->nposts; i++)
+        move_box(r, k, s, r->posts[i].crew, r->posts[i].box[k % BRIO_BUFFERS]);
+    if (r->packed)
+        move_box(r, k, s, r->crew->mine, brio_rounds_buffer(r, own, k));
 }
 
 static void send_boxes(struct brio_rounds *r, size_t k, brio_off valid)
 {
-    move_boxes(r, k);
     for (int i = 0; i < r->nposts; i++) {
         struct brio_post *post = &r->posts[i];
         struct brio_box *box = (struct brio_box *)(void *)post->box[k % BRIO_BUFFERS];
@@ -105,21 +132,26 @@ static bool boxes_done(struct brio_rounds *r, size_t k)
 
 /* ---- An owner and the file ------------------------------------------------------------- */
 
-struct brio_io brio_window_io(const struct brio_rounds *r, size_t k, uintptr_t origin)
+static struct brio_io stretch_io(const struct brio_rounds *r, const struct stretch *s)
 {
     const struct brio_plan *plan = r->plan;
-    const struct brio_window *w = &plan->owners[plan->own].windows[k];
-    brio_off from = brio_cut_below(plan->touched, w->lo);
+    brio_off from = brio_cut_below(plan->touched, s->lo);
     return (struct brio_io){
         .dir = r->io->dir,
         .file = plan->touched,
         .base = r->shift,
         .pos = from,
         .mem = plan->touched,
-        .buf = (void *)origin,
+        .buf = (void *)s->origin,
         .mem_pos = from,
-        .bytes = brio_cut_below(plan->touched, w->hi) - from,
+        .bytes = brio_cut_below(plan->touched, s->hi) - from,
     };
+}
+
+struct brio_io brio_window_io(const struct brio_rounds *r, size_t k, uintptr_t origin)
+{
+    const struct brio_window *w = &r->plan->owners[r->plan->own].windows[k];
+    return stretch_io(r, &(struct stretch){w->lo, w->hi, origin});
 }
 
 /* The segment of one rank in window k: packed, in the crew's buffer or in a box. */
@@ -149,10 +181,14 @@ static struct brio_io segment_io(const struct brio_rounds *r, size_t k, int rank
 static bool next_access(const struct brio_rounds *r, struct brio_keeper *keeper,
                         struct brio_io *out)
 {
+    struct stretch s;
     if (owner_of(r, keeper)->segment == 0) {
-        *out = brio_window_io(r, keeper->window,
-                              brio_rounds_origin(r, r->plan->own, keeper->window));
-        return keeper->part == 0;
+        for (; stretch_of(r, keeper->window, keeper->part, &s); keeper->part++) {
+            *out = stretch_io(r, &s);
+            if (out->bytes > 0)
+                return true;
+        }
+        return false;
     }
     for (; keeper->part < r->plan->nranks; keeper->part++) {
         if (!r->plan->sources[keeper->part])
@@ -162,6 +198,17 @@ static bool next_access(const struct brio_rounds *r, struct brio_keeper *keeper,
             return true;
     }
     return false;
+}
+
+/* What the access at hand has in boxes is moved there, or fetched. Segments are accessed where
+ * they lie. */
+static void serve_boxes(struct brio_rounds *r, const struct brio_keeper *keeper)
+{
+    struct stretch s;
+    enum brio_phase before = brio_phase(r->stats, BRIO_PHASE_EXCHANGE);
+    if (owner_of(r, keeper)->segment == 0 && stretch_of(r, keeper->window, keeper->part, &s))
+        move_boxes(r, keeper->window, &s);
+    brio_phase(r->stats, before);
 }
 
 /* What an access moved: where data ends, and what went wrong. */
@@ -188,6 +235,8 @@ static bool access_all(struct brio_rounds *r, struct brio_keeper *keeper, enum b
         if (!keeper->busy) {
             keeper->busy = true;
             r->ticket = (struct brio_ticket){.done = false};
+            if (r->io->dir == BRIO_WRITE && !r->err)
+                serve_boxes(r, keeper);
             if (r->err)
                 r->ticket.done = true;
             else
@@ -198,6 +247,8 @@ static bool access_all(struct brio_rounds *r, struct brio_keeper *keeper, enum b
         if (!r->ticket.done)
             return false;
         note_result(r, keeper, &io);
+        if (r->io->dir == BRIO_READ)
+            serve_boxes(r, keeper);
         keeper->busy = false;
         keeper->part++;
     }
@@ -231,8 +282,6 @@ static bool access_file(struct brio_rounds *r, struct brio_keeper *keeper, enum 
         brio_count(r->stats, BRIO_N_WINDOWS, 1);
         keeper->valid = BRIO_OFF_MAX;
         look_around(r, k);
-        if (r->io->dir == BRIO_WRITE)
-            move_boxes(r, k);
     }
     enum brio_phase before = brio_phase(r->stats, BRIO_PHASE_FILE);
     bool done = access_all(r, keeper, how);

@@ -17,39 +17,27 @@
 
 /* What is read is not wanted soon if it is long. What is written the owner wants at once, and
  * has it sooner from memory than from a cache that it does not share. */
-static bool goes_past(const struct brio_rounds *r)
+static bool goes_past(const struct brio_rounds *r, bool packed)
 {
     bool far = atomic_load_explicit(&brio_area_of(r->crew)->far, memory_order_relaxed);
     if (r->past != BRIO_AUTO)
         return r->past == BRIO_ON_ALWAYS;
-    if (r->io->dir == BRIO_READ)
-        return brio_worth_streaming(r->io, false);
-    return far && brio_worth_streaming(r->io, true);
+    return (far || r->io->dir == BRIO_READ) && brio_worth_streaming(r->io, packed);
 }
 
-/* Between the user's memory and a window, which has the order of the file. */
-static void copy_window(const struct brio_rounds *r, uintptr_t base, brio_off pos,
-                        brio_off bytes)
+/* Between the user's memory and bytes of a map at `there`. */
+static void copy_data(const struct brio_rounds *r, void *there, const struct brio_map *map,
+                      brio_off at, brio_off pos, brio_off bytes)
 {
     const struct brio_io *io = r->io;
-    struct brio_cursor file, mem;
-    brio_copier *move = goes_past(r) ? brio_stream_copy : brio_copy;
-    brio_cursor_init(&file, r->plan->mine, pos);
+    struct brio_cursor other, mem;
+    brio_copier *move = goes_past(r, map == r->flat) ? brio_stream_copy : brio_copy;
+    brio_cursor_init(&other, map, at);
     brio_cursor_init(&mem, io->mem, io->mem_pos + pos);
     if (io->dir == BRIO_WRITE)
-        move((void *)base, &file, io->buf, &mem, bytes);
+        move(there, &other, io->buf, &mem, bytes);
     else
-        move(io->buf, &mem, (const void *)base, &file, bytes);
-}
-
-/* Between the user's memory and a box, where each rank's data lies packed. */
-static void copy_box(const struct brio_rounds *r, char *box, brio_off pos, brio_off bytes)
-{
-    const struct brio_io *io = r->io;
-    if (io->dir == BRIO_WRITE)
-        brio_pack(box, io->mem, io->buf, io->mem_pos + pos, bytes);
-    else
-        brio_unpack(io->buf, io->mem, box, io->mem_pos + pos, bytes);
+        move(io->buf, &mem, there, &other, bytes);
 }
 
 static void light(const struct brio_rounds *r, struct brio_gate *gate)
@@ -59,19 +47,22 @@ static void light(const struct brio_rounds *r, struct brio_gate *gate)
     brio_beacon_light(&brio_area_beacons(r->crew, r->plan->nranks)[me]);
 }
 
-/* Between the user's memory and window k, wherever that is. */
+/* Between the user's memory and window k, which has the order of the file; or a box, where each
+ * rank's data lies packed. */
 static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes)
 {
-    const struct brio_window *w = &r->plan->owners[owner].windows[k];
     brio_count(r->stats, BRIO_N_COPIED, bytes);
-    if (bytes > 0 && brio_rounds_in_order(r, owner)) {
-        copy_window(r, brio_rounds_origin(r, owner, k), pos, bytes);
-        if (brio_rounds_far_matters(r, owner, k))
-            light(r, brio_area_gate(r->crew, owner, k));
-    } else if (bytes > 0) {
+    if (bytes == 0)
+        return;
+    if (brio_rounds_in_order(r, owner)) {
+        copy_data(r, (void *)brio_rounds_origin(r, owner, k), r->plan->mine, pos, pos, bytes);
+    } else {
         struct brio_box *box = (struct brio_box *)(void *)brio_rounds_buffer(r, owner, k);
-        copy_box(r, box->data + w->box_at, pos, bytes);
+        brio_off at = r->plan->owners[owner].windows[k].box_at;
+        copy_data(r, box->data, r->flat, at, pos, bytes);
     }
+    if (brio_rounds_far_matters(r, owner, k))
+        light(r, brio_area_gate(r->crew, owner, k));
 }
 
 /* This rank's part of window k, data bytes [pos, pos+bytes), if it is its turn. */

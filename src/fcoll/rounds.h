@@ -43,6 +43,7 @@ struct brio_rounds {
     uint32_t run;
     size_t *next;     /* by owner: the window that this rank comes to next */
     int nopen;        /* owners that this rank has not finished with */
+    bool packed;      /* within the crew, too, data lies in buffers as in a box */
     bool ahead;       /* the first windows were filled before the run, by all ranks */
     brio_off visited; /* bytes of this rank that a window has taken or given */
     brio_off moved;   /* of its data, what is certain: all, unless a window was short */
@@ -111,7 +112,7 @@ static inline bool brio_rounds_near(const struct brio_rounds *r, int owner)
  * rank after rank. */
 static inline bool brio_rounds_in_order(const struct brio_rounds *r, int owner)
 {
-    return r->plan->owners[owner].segment == 0 && brio_rounds_near(r, owner);
+    return r->plan->owners[owner].segment == 0 && !r->packed && brio_rounds_near(r, owner);
 }
 
 /* True if so much lies in the owner's window that it matters how far from it the others are. */
@@ -121,8 +122,9 @@ static inline bool brio_rounds_far_matters(const struct brio_rounds *r, int owne
         MUCH = 256 << 10
     };
     const struct brio_window *w = &r->plan->owners[owner].windows[k];
-    return r->past != BRIO_OFF_NEVER && brio_rounds_in_order(r, owner) &&
-           brio_lines_droppable() && (r->past == BRIO_ON_ALWAYS || w->hi - w->lo >= MUCH);
+    return r->past != BRIO_OFF_NEVER && brio_rounds_near(r, owner) &&
+           r->plan->owners[owner].segment == 0 && brio_lines_droppable() &&
+           (r->past == BRIO_ON_ALWAYS || w->hi - w->lo >= MUCH);
 }
 
 void brio_keeper_start(struct brio_rounds *r, struct brio_keeper *keeper);

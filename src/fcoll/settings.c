@@ -62,6 +62,13 @@ const struct brio_hint brio_coll_hints[] = {
      .same = true,
      .help = "how data gets to owners: by the node's memory (and messages between nodes), by "
              "messages only, or passed on in log2(P) phases"},
+    {.name = "cb_packed",
+     .kind = BRIO_HINT_SWITCH,
+     .offset = AT(packed),
+     .def = "automatic",
+     .same = true,
+     .help = "data lies packed in the memory of a node, and owners put it in order: always, "
+             "never, or where that is faster"},
     {.name = "cb_past_caches",
      .kind = BRIO_HINT_SWITCH,
      .offset = AT(past_caches),

@@ -14,6 +14,7 @@ enum {
     SMALLEST_WINDOW = 512 << 10, /* less costs more turns than it gains */
     WINDOWS = 4,
     MARGIN = 16 << 10,     /* as windows end at whole blocks: no last one for a few bytes */
+    PACK_PIECE = 512,      /* longer ones are as fast by themselves */
     STREAM_PIECE = 512,    /* most of it is whole cache lines */
     STREAM_BYTES = 2 << 20 /* no core's own cache would keep them */
 };
@@ -31,11 +32,13 @@ brio_off brio_worth_piece(const struct brio_io *io)
     return average(io->file, io->pos, io->bytes);
 }
 
-bool brio_worth_streaming(const struct brio_io *io, bool far)
+bool brio_worth_streaming(const struct brio_io *io, bool packed)
 {
-    brio_off piece = far ? BRIO_LINE : STREAM_PIECE;
-    return io->bytes >= STREAM_BYTES && brio_worth_piece(io) >= piece &&
-           average(io->mem, io->mem_pos, io->bytes) >= piece;
+    brio_off piece = average(io->mem, io->mem_pos, io->bytes);
+    if (!packed)
+        piece = brio_min(piece, brio_worth_piece(io));
+    return io->bytes >= STREAM_BYTES &&
+           piece >= (io->dir == BRIO_READ ? STREAM_PIECE : BRIO_LINE);
 }
 
 static brio_off known(const struct brio_coll_env *env, enum brio_dir dir)
@@ -73,6 +76,11 @@ bool brio_worth_sparse(const struct brio_coll_env *env, brio_off piece, brio_off
                        brio_off span)
 {
     return env->local && piece >= PAGE && volume < span / SPARSE;
+}
+
+bool brio_worth_packing(brio_off piece, brio_off volume, brio_off span)
+{
+    return piece < PACK_PIECE && volume <= span && volume >= span / SPARSE;
 }
 
 /* Servers want large accesses. A page cache does not: there both windows of an owner are one

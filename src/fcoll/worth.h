@@ -9,8 +9,9 @@
 brio_off brio_worth_piece(const struct brio_io *io);
 
 /* Whether what is copied is so long, and in such long pieces, that it may go past the caches
- * (type/stream.h); where the ranks share none, a cache line is long. */
-bool brio_worth_streaming(const struct brio_io *io, bool far);
+ * (type/stream.h). For a write, which does so only where ranks share none, a cache line is
+ * long. */
+bool brio_worth_streaming(const struct brio_io *io, bool packed);
 
 /* Whether a plan can be made for this rank's bytes at all. */
 bool brio_worth_planning(const struct brio_coll_env *env, const struct brio_io *io);
@@ -23,6 +24,10 @@ bool brio_worth_owner(const struct brio_coll_env *env, const struct brio_io *io)
  * stay gaps, and owners would only copy. `piece` is the smallest average of any rank. */
 bool brio_worth_sparse(const struct brio_coll_env *env, brio_off piece, brio_off volume,
                        brio_off span);
+
+/* True if data had better lie packed in an owner's buffer where its ranks share no cache, and
+ * be put in order by the owner: in its own order, lines of it would go from rank to rank. */
+bool brio_worth_packing(brio_off piece, brio_off volume, brio_off span);
 
 /* Bytes that an owner should have at least: with less it costs more than it gains. */
 brio_off brio_worth_share(const struct brio_coll_env *env, enum brio_dir dir);

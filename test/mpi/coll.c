@@ -120,6 +120,7 @@ static void draw_setup(struct coll_setup *s, int64_t *most)
     s->exchange = test_below(2) ? (int)test_below(4) : 0;
     s->groups = test_below(2) ? (int)test_below(4) : 0;
     s->past = (int)test_below(2);
+    s->packed = (int)test_below(2);
 }
 
 static void set_scene_view(MPI_File fh, const struct scene *s)

@@ -528,6 +528,79 @@ static void memory_for_small_blocks(void)
     each_module(blocks);
 }
 
+/* ---- Windows that an owner puts in order ------------------------------------------------- */
+
+/* The i-th number of a rank. */
+static int number(int rank, int i, int generation)
+{
+    return i * test_nranks + rank + 1000 * generation;
+}
+
+/* The first `n` numbers of this rank are there, and nothing behind them. */
+static void check_numbers(const int *buf, int n, int generation)
+{
+    for (int i = 0; i < 2 * n; i++)
+        if (buf[i] != (i < n ? number(test_rank, i, generation) : 0)) {
+            CHECK(0, "number %d is %d", i, buf[i]);
+            return;
+        }
+}
+
+/* Single numbers, dealt to the ranks in turn and one to nobody, in windows several times as
+ * large as an owner's desk. */
+static void numbers(const struct coll_setup *plain, int nodes)
+{
+    const int turn = test_nranks + 1, mine = (3 << 20) / 4 / turn;
+    const size_t size = (size_t)mine * (size_t)turn * sizeof(int);
+    struct coll_setup setup = *plain;
+    MPI_Datatype number_in_turn;
+    MPI_Status st;
+    int *file = malloc(size), *buf = malloc(2 * (size_t)mine * sizeof *buf);
+    setup.nodes = nodes;
+    setup.buffer = 4 << 20;
+    setup.packed = 1;
+    MPI_File fh = coll_open(&setup);
+    if (fh == MPI_FILE_NULL || !file || !buf)
+        goto free_memory;
+    MPI_Type_create_resized(MPI_INT, 0, turn * (MPI_Aint)sizeof(int), &number_in_turn);
+    MPI_Type_commit(&number_in_turn);
+    OK(MPI_File_set_size(fh, 0));
+    OK(MPI_File_set_view(fh, (MPI_Offset)test_rank * (MPI_Offset)sizeof(int), MPI_INT,
+                         number_in_turn, "native", MPI_INFO_NULL));
+    MPI_Type_free(&number_in_turn);
+    for (int g = 1; g < 3; g++) { /* the second time there is a plan */
+        for (int i = 0; i < mine; i++)
+            buf[i] = number(test_rank, i, g);
+        OK(MPI_File_write_at_all(fh, 0, buf, mine, MPI_INT, MPI_STATUS_IGNORE));
+        memset(buf, 0, 2 * (size_t)mine * sizeof *buf);
+        OK(MPI_File_read_at_all(fh, 0, buf, 2 * mine, MPI_INT, &st));
+        CHECK(status_bytes(&st) == mine * (int64_t)sizeof(int), "%lld bytes read",
+              (long long)status_bytes(&st));
+        check_numbers(buf, mine, g);
+    }
+    OK(MPI_File_close(&fh));
+    load_file(test_file(), 0, file, size - sizeof *file);
+    for (int i = 0; i < mine * turn - 1 && test_failed == 0; i++) {
+        int rank = i % turn, want = rank < test_nranks ? number(rank, i / turn, 2) : 0;
+        CHECK(file[i] == want, "number %d of the file is %d, not %d", i, file[i], want);
+    }
+free_memory:
+    MPI_Barrier(MPI_COMM_WORLD);
+    free(file);
+    free(buf);
+}
+
+static void on_desks(const struct coll_setup *setup)
+{
+    numbers(setup, 1);
+    numbers(setup, 2);
+}
+
+static void more_than_a_desk_holds(void)
+{
+    each_module(on_desks);
+}
+
 /* ---- Patterns that cannot be said in a few words ------------------------------------------
  */
 
@@ -597,6 +670,7 @@ int main(int argc, char **argv)
                                              TEST(large_boxes_between_nodes),
                                              TEST(all_read_the_same),
                                              TEST(memory_for_small_blocks),
+                                             TEST(more_than_a_desk_holds),
                                              TEST(letters_get_longer),
                                              {0}};
     MPI_Init(&argc, &argv);
