@@ -344,12 +344,13 @@ static void by_each_exchange(void)
 {
     int failed = 0;
     for (int m = 0; m < coll_count && test_failed < 5; m++)
-        for (int way = 1; way <= 3; way++) {
+        for (int way = 0; way <= 3; way++) {
             struct coll_setup setup = {.module = coll_name[m],
                                        .nodes = 1 + m % 2,
                                        .owners = test_nranks,
                                        .buffer = 4096,
                                        .exchange = way,
+                                       .packed = way == 0,
                                        .no_sieve = 1};
             failed += trial(&setup, WRITE_ENOSPC, (m + way) % test_nranks);
             failed += trial(&setup, READ_EIO, (m + way) % test_nranks);
