@@ -61,7 +61,7 @@ void brio_bell_ring(struct brio_bell *bell)
 
 /* Linux shares the processor among sessions first (autogroups), and some launchers start every
  * rank in one of its own. */
-static bool is_apart(void)
+bool brio_yields_serve(void)
 {
     static _Atomic int known = -1;
     if (known < 0) {
@@ -70,17 +70,9 @@ static bool is_apart(void)
         bool told = fd >= 0 && read(fd, &on, 1) == 1;
         if (fd >= 0)
             close(fd);
-        known = told && on != '0' && getsid(0) == getpid();
+        known = !told || on == '0' || getsid(0) != getpid();
     }
     return known;
-}
-
-bool brio_yields_serve(const struct brio_team *team)
-{
-    enum {
-        MANY = 8 /* ranks a core */
-    };
-    return team->nranks < MANY * brio_cores() || !is_apart();
 }
 
 void brio_bell_wait(const struct brio_team *team, struct brio_bell *bell, uint32_t heard,

@@ -40,10 +40,10 @@ void brio_look_closely(const struct brio_team *team, _Atomic uint32_t *word, uin
  * else this one's core. */
 void brio_breathe(const struct brio_team *team);
 
-/* Whether a rank that gives its core away gives it to those it waits for. Not so where there
- * are many, each in a group of processes of its own: then it is soon back, and if it has long
- * to wait, a rank that sleeps is out of the others' way. */
-bool brio_yields_serve(const struct brio_team *team);
+/* Whether a rank that gives its core away gives it to those it waits for. Not so where each is
+ * in a group of processes of its own: then it is soon back, and if it has long to wait, a rank
+ * that sleeps is out of the others' way. */
+bool brio_yields_serve(void);
 
 /* Sleeps while *word is `seen`, but may wake without a reason. For what others do without this
  * rank's calling MPI. */

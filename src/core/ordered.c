@@ -2,9 +2,9 @@
  * map; one of them takes places for all, does the access for all, and tells them. Else each
  * makes its own access, which for writes waits for the others' in the system, and a second
  * meeting follows, as many changes of process as there are ranks if there are fewer cores.
- * One long write to the page cache is cheaper than many short ones: up to 32 KiB a record by
- * more than the copies cost, and at 64 KiB no longer (measured on two cores, 2 to 8 ranks).
- * Reads gain nothing but the meeting: the system lets them go on side by side. */
+ * One long write to the page cache is cheaper than many short ones: where ranks share cores up
+ * to 64 KiB a record, else up to 16 KiB, by more than the copies cost (measured on two cores, 2
+ * to 16 ranks). Reads gain nothing but the meeting: the system lets them go on side by side. */
 #include "core/ordered.h"
 
 #include <stdatomic.h>
@@ -16,14 +16,16 @@
 #include "type/stream.h"
 
 enum {
-    SHORT = 8 << 10,  /* bytes of a record that goes through the memory, at most, */
-    LONG = 32 << 10,  /* if it is written to this kernel's page cache; */
-    MEMORY = 4 << 20, /* of all ranks' long records, at most */
-    ROOMY = 1 << 10,  /* of a record that is read where every rank has a core */
+    SHORT = 8 << 10,       /* bytes of a record that goes through the memory, at most, */
+    LONG = 64 << 10,       /* if it is written to this kernel's page cache; */
+    ROOMY_LONG = 16 << 10, /* where every rank has a core */
+    MEMORY = 4 << 20,      /* of all ranks' long records, at most */
+    ROOMY = 1 << 10,       /* of a record that is read there */
     LINE = 64,
     SOON = 8,          /* looks of rank 0 for the others: some ten microseconds */
     SLEEP = 128 << 10, /* bytes of all records, written by one, for which the others sleep where
-                          yields do not serve */
+                          yields do not serve, at least; */
+    SLEEP_ONE = 1 << 20, /* of one rank a core: the more there are, the more are in the way */
     STREAM = 8 << 10, /* bytes of a record that goes past caches which the ranks do not share */
     FAR = 45,         /* nanoseconds that what the others bring is late: they share no cache */
     YIELDS = 30,      /* while others are still to come, */
@@ -32,16 +34,17 @@ enum {
 
 static const uint32_t ANYBODY = 1u << 31;
 
+static bool is_roomy(const struct brio_file *f)
+{
+    return f->team.nranks <= brio_cores();
+}
+
 /* The room of each rank's record in the memory. */
 static brio_off room(const struct brio_file *f)
 {
     const brio_off share = MEMORY / f->team.nranks / LINE * LINE;
-    return f->store.local ? brio_max(SHORT, brio_min(LONG, share)) : SHORT;
-}
-
-static bool is_roomy(const struct brio_file *f)
-{
-    return f->team.nranks <= brio_cores();
+    const brio_off most = brio_min(is_roomy(f) ? ROOMY_LONG : LONG, share);
+    return f->store.local ? brio_max(SHORT, most) : SHORT;
 }
 
 /* Bytes of a record that goes through the memory, at most. */
@@ -233,14 +236,21 @@ static void act(struct brio_file *f, enum brio_dir dir, struct watch *watch)
         brio_err_save(head->text);
 }
 
+/* Whether one rank writes all records, and so much that the others had better sleep. */
+static bool is_long(const struct brio_file *f, brio_off bytes)
+{
+    const int n = f->team.nranks;
+    return bytes <= room(f) && !is_roomy(f) && !brio_yields_serve() &&
+           bytes * n >= brio_max(SLEEP, (brio_off)SLEEP_ONE * brio_cores() / n);
+}
+
 /* Where ranks share cores, giving the core away costs less than being woken, above all if that
  * means to wake a core, too; and what is left to do while the access is made is known. */
 static void await(struct brio_file *f, uint32_t heard, brio_off bytes)
 {
     struct brio_ordered_head *head = f->ordered.head;
     const uint32_t all = (uint32_t)f->team.nranks;
-    const bool sleeps = bytes >= SLEEP / f->team.nranks && bytes <= room(f) && !is_roomy(f) &&
-                        !brio_yields_serve(&f->team);
+    const bool sleeps = is_long(f, bytes);
     int round = sleeps ? BRIO_BELL_ASLEEP : 0;
     for (int looks = 0; brio_bell_heard(&head->bell) == heard; looks++) {
         uint32_t now = atomic_load_explicit(&head->arrived, memory_order_relaxed);

@@ -153,17 +153,18 @@ static void back_to_back(void)
 
 static int long_count(int rank, int round)
 {
-    static const int counts[] = {1500, 16384, 3,   2049, 20000, 0,   8193,
-                                 2048, 1024,  257, 256,  2047,  8192};
+    static const int counts[] = {1500, 16384, 3,   2049, 20000, 0,    4097,
+                                 2048, 1024,  257, 256,  2047,  4096, 16385};
     int n = round % 3 == 0 ? rank : round; /* all of one length, or not */
-    return counts[n % 13];
+    return counts[n % 14];
 }
 
-/* Records around the lengths from which on each rank makes its own access (1, 8 and 32 KiB). */
+/* Records around the lengths from which on each rank makes its own access (1, 8, 16 and 64
+ * KiB). */
 static void long_records(void)
 {
     enum {
-        ROUNDS = 26,
+        ROUNDS = 28,
         MOST = 20000
     };
     MPI_File fh = open_ints();
