@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "fbtl/even.h"
+
 /* What a call that moved nothing means; for a read of 0 bytes, the end of the file. */
 static enum brio_err judge(enum brio_dir dir, const char *call, brio_off n, brio_off off,
                            brio_off len)
@@ -33,7 +35,11 @@ struct brio_result brio_move_flat(const struct brio_port *port, enum brio_dir di
     brio_off done = 0;
     while (done < len) {
         struct iovec piece = {(char *)addr + done, (size_t)brio_min(len - done, port->most)};
+        struct brio_even even = {.shift = 0};
+        if (dir == BRIO_READ && port->copies)
+            brio_even_begin(&even, &piece, off + done, done);
         brio_off n = port->move(port, dir, &piece, 1, off + done);
+        brio_even_end(&even, &piece, n);
         if (n > 0) {
             brio_count_call(port->stats, dir, off + done, n, port->block);
             done += n;

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "fbtl/aligned.h"
+#include "fbtl/even.h"
 #include "fbtl/mapped.h"
 #include "fbtl/posix.h"
 #include "lane/pool.h"
@@ -216,6 +217,7 @@ BRIO_ERR brio_posix_open(const struct brio_store *store, const struct brio_posix
     p->port.move = call;
     p->port.most = MAX_CALL;
     p->port.calls = &calls;
+    p->port.copies = BRIO_EVEN_PAYS && p->port.direct < 0;
     p->move = move;
     p->sieve = (struct brio_sieve){.read = c->ds_read,
                                    .write = c->ds_write,

@@ -2,10 +2,12 @@
 #include "fcoll/worth.h"
 
 #include "base/cache_lines.h"
+#include "comm/bell.h"
 #include "fcoll/area.h"
 
 enum {
     LARGE_PIECE = 64 << 10,  /* copying it once more costs as much as a call */
+    STAGED = 4 << 20,        /* less ends before it has got going */
     PAGE = 4096,             /* two ranks that write to one page get in each other's way */
     SPARSE = 8,              /* bytes of the file for one of data */
     WRITE_SHARE = 512 << 10, /* owners that write to one file wait for each other */
@@ -64,9 +66,20 @@ bool brio_worth_planning(const struct brio_coll_env *env, const struct brio_io *
     return env->team->nranks > 1 && !env->atomic && io->file->monotone;
 }
 
+/* Writes to one file of a page cache wait for each other. A rank that has a core for itself can
+ * copy its next bytes meanwhile, and as the system then finds them in the processor's cache,
+ * all wait less. */
+static bool is_worth_staging(const struct brio_coll_env *env, const struct brio_io *io)
+{
+    return env->local && io->dir == BRIO_WRITE && io->bytes >= STAGED &&
+           env->team->nranks <= brio_cores();
+}
+
 bool brio_worth_owner(const struct brio_coll_env *env, const struct brio_io *io)
 {
     brio_off off;
+    if (is_worth_staging(env, io))
+        return true;
     if (env->local && brio_map_is_piece(io->file, io->pos, io->bytes, &off))
         return false;
     return brio_worth_piece(io) < large(env, io->dir);

@@ -17,7 +17,8 @@ bool brio_worth_streaming(const struct brio_io *io, bool packed);
 bool brio_worth_planning(const struct brio_coll_env *env, const struct brio_io *io);
 
 /* Whether this rank's bytes should go through an owner: not if they are large pieces, nor if
- * they are one piece that the page cache of a local file system takes as well. */
+ * they are one piece that the page cache of a local file system takes as well; but if they are
+ * many, and that would let one writer in at a time. */
 bool brio_worth_owner(const struct brio_coll_env *env, const struct brio_io *io);
 
 /* True if all had better do without after all: large gaps between pieces of some size

@@ -1,0 +1,37 @@
+/* A shift towards the beginning, over bytes that are saved meanwhile. */
+#include "fbtl/even.h"
+
+#include <string.h>
+
+enum {
+    LONG = 1 << 20, /* bytes of an access: a shorter one may be in the cache, and would lose */
+    PART = 256 << 10, /* stays in a core's own cache */
+    HALF = BRIO_LINE / 2,
+    PAGE = 4096
+};
+
+void brio_even_begin(struct brio_even *e, struct iovec *piece, brio_off off, brio_off room)
+{
+    brio_off beside = (brio_off)(((uintptr_t)piece->iov_base - (uintptr_t)off) % BRIO_LINE);
+    e->shift = 0;
+    if (beside % HALF == 0 || room + (brio_off)piece->iov_len < LONG)
+        return;
+    if (room < beside) { /* first as much as leads to a whole page */
+        piece->iov_len = (size_t)(2 * PAGE - off % PAGE);
+        return;
+    }
+    e->shift = beside;
+    piece->iov_len = (size_t)brio_min((brio_off)piece->iov_len, PART);
+    piece->iov_base = (char *)piece->iov_base - beside;
+    memcpy(e->before, piece->iov_base, (size_t)beside);
+}
+
+void brio_even_end(const struct brio_even *e, const struct iovec *piece, brio_off n)
+{
+    char *at = piece->iov_base;
+    if (e->shift == 0)
+        return;
+    if (n > 0)
+        memmove(at + e->shift, at, (size_t)n);
+    memcpy(at, e->before, (size_t)e->shift);
+}
