@@ -20,11 +20,6 @@
 
 bool brio_mapped_reach(const struct brio_port *to, const struct brio_io *io, brio_off hi)
 {
-    struct stat st;
-    if (fstat(to->fd, &st))
-        return false;
-    if (st.st_size >= hi)
-        return true;
     brio_off at = brio_map_offset(io->mem, io->mem_pos + io->bytes - 1);
     if (pwrite(to->fd, (const char *)io->buf + at, 1, hi - 1) != 1)
         return false;

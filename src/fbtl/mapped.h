@@ -6,8 +6,10 @@
 #include "fbtl/move.h"
 
 /* Makes the file reach to `hi`, one past the last byte of the write `io`, by writing that
- * byte. Not by ftruncate: another rank may just have made the file longer. False if that
- * failed. */
+ * byte. Not by ftruncate: another rank may just have made the file longer. And not only if it
+ * is shorter: one that has just become longer by another's write is still to be cleared up to
+ * that, which Linux does after it has told the new length, and stores through a mapping would
+ * be lost; a write waits until it is over. False if it failed. */
 bool brio_mapped_reach(const struct brio_port *to, const struct brio_io *io, brio_off hi);
 
 /* Asks for blocks for [lo, hi) at once if the file lacks some; one that cannot be had is told
