@@ -18,6 +18,7 @@ enum {
     MARGIN = 16 << 10,     /* as windows end at whole blocks: no last one for a few bytes */
     PACK_PIECE = 512,      /* longer ones are as fast by themselves */
     STREAM_PIECE = 512,    /* most of it is whole cache lines */
+    GATHER_PIECE = 256,    /* to one place, where they all are */
     STREAM_BYTES = 2 << 20 /* no core's own cache would keep them */
 };
 
@@ -36,11 +37,12 @@ brio_off brio_worth_piece(const struct brio_io *io)
 
 bool brio_worth_streaming(const struct brio_io *io, bool packed)
 {
-    brio_off piece = average(io->mem, io->mem_pos, io->bytes);
-    if (!packed)
-        piece = brio_min(piece, brio_worth_piece(io));
-    return io->bytes >= STREAM_BYTES &&
-           piece >= (io->dir == BRIO_READ ? STREAM_PIECE : BRIO_LINE);
+    brio_off here = average(io->mem, io->mem_pos, io->bytes);
+    brio_off there = packed ? io->bytes : brio_worth_piece(io);
+    brio_off least = io->dir == BRIO_WRITE ? BRIO_LINE
+                     : here == io->bytes   ? GATHER_PIECE
+                                           : STREAM_PIECE;
+    return io->bytes >= STREAM_BYTES && brio_min(here, there) >= least;
 }
 
 static brio_off known(const struct brio_coll_env *env, enum brio_dir dir)
