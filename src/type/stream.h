@@ -1,6 +1,6 @@
 /* Copies that go past the processor's caches, straight to memory: for bytes that a core which
  * shares no cache with this one reads next, and for those that nobody reads soon. For pieces of
- * many cache lines. */
+ * many cache lines; to one place, of some. */
 #ifndef BRIO_TYPE_STREAM_H
 #define BRIO_TYPE_STREAM_H
 
