@@ -657,52 +657,10 @@ static void kernels(void)
         }
 }
 
-/* Wherever in a cache line it begins and ends. */
-static void streams(void)
-{
-    for (int into = 0; into < 64; into++)
-        for (int len = 0; len < 300; len++) {
-            size_t room = (size_t)len + 128;
-            const unsigned char *get = from + (into * 7 + len) % 64;
-            fill(to, room);
-            memcpy(want, to, room);
-            memcpy(want + into, get, (size_t)len);
-            brio_stream(to + into, get, (size_t)len);
-            CHECK(memcmp(to, want, room) == 0, "%d bytes at %d", len, into);
-        }
-}
-
-/* Pieces to one place, more than are put together at once; wherever it begins, in two steps. */
-static void gathered(void)
-{
-    struct brio_map *all;
-    REQUIRE(!brio_map_bytes(1, &all), "%s", brio_err_text());
-    for (int i = 0; i < 2000; i++) {
-        int64_t len = 1 + test_below(9000), total = 40000, pos = test_below(500);
-        struct brio_map *map =
-            loops(len, 1, (int64_t[]){total / len + 2}, (int64_t[]){len + 9});
-        struct brio_cursor src, dst;
-        int64_t n = total - test_below(1000) * test_below(40), first = test_below(n + 1);
-        unsigned char *place = to + test_below(64);
-        REQUIRE(map, "%s", brio_err_text());
-        brio_cursor_init(&src, map, pos);
-        brio_cursor_init(&dst, all, 100);
-        fill(to, 50000);
-        memcpy(want, to, 50000);
-        brio_pack(want + (place - to) + 100, map, from, pos, n);
-        brio_stream_copy(place, &dst, from, &src, first);
-        brio_stream_copy(place, &dst, from, &src, n - first);
-        CHECK(memcmp(to, want, 50000) == 0, "%ld bytes in pieces of %ld", (long)n, (long)len);
-        CHECK(src.pos == pos + n && dst.pos == 100 + n, "cursors stopped elsewhere");
-        brio_map_unref(map);
-    }
-    brio_map_unref(all);
-}
-
-static const struct test_case cases[] = {
-    TEST(any_trees), TEST(rising_trees), TEST(typed_trees), TEST(hashes), TEST(compact),
-    TEST(lists),     TEST(large),        TEST(overflow),    TEST(deep),   TEST(empty),
-    TEST(kernels),   TEST(streams),      TEST(gathered),    {0}};
+static const struct test_case cases[] = {TEST(any_trees), TEST(rising_trees), TEST(typed_trees),
+                                         TEST(hashes),    TEST(compact),      TEST(lists),
+                                         TEST(large),     TEST(overflow),     TEST(deep),
+                                         TEST(empty),     TEST(kernels),      {0}};
 
 int main(int argc, char **argv)
 {
