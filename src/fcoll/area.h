@@ -14,10 +14,10 @@ enum {
 };
 
 struct brio_gate {
-    _Atomic uint64_t turn;  /* run << 32 | times its keeper was done with the buffer */
-    _Atomic uint32_t count; /* ranks of the crew that have done their part with it */
-    _Atomic int32_t last;   /* of these, by its number in the crew */
-    _Atomic int64_t valid;  /* reads: there is data below this offset only */
+    _Atomic uint64_t turn; /* run << 32 | times its keeper was done with the buffer */
+    _Atomic uint32_t left; /* ranks of the crew that have not done their part with it yet */
+    _Atomic int32_t last;  /* of those that have, by its number in the crew */
+    _Atomic int64_t valid; /* reads: there is data below this offset only */
     char pad[40];
 };
 

@@ -319,14 +319,24 @@ static bool exchange_box(struct brio_rounds *r, struct brio_keeper *keeper)
 
 /* ---- Keepers --------------------------------------------------------------------------- */
 
+/* Lets the crew do its part with window k; beyond the last there is nothing to do. */
+static void open_gate(struct brio_rounds *r, const struct brio_keeper *keeper, size_t k)
+{
+    const struct brio_owner *owner = owner_of(r, keeper);
+    struct brio_gate *gate = brio_area_gate(r->crew, keeper->owner, k);
+    int sources = k < owner->nwindows ? owner->windows[k].nsources : 0;
+    atomic_store(&gate->left, (uint32_t)sources);
+    atomic_store(&gate->turn, brio_turn(r, k));
+}
+
+/* No run ends before all have done their parts: of a read there is nothing to open yet. */
 void brio_keeper_start(struct brio_rounds *r, struct brio_keeper *keeper)
 {
-    bool owner = keeper->owner == r->plan->own;
+    if (r->io->dir == BRIO_READ)
+        return;
     for (size_t k = 0; k < BRIO_BUFFERS; k++) {
-        struct brio_gate *gate = brio_area_gate(r->crew, keeper->owner, k);
-        atomic_store(&gate->count, 0);
-        atomic_store(&gate->turn, brio_turn(r, 0));
-        if (owner && r->io->dir == BRIO_WRITE && k < owner_of(r, keeper)->nwindows)
+        open_gate(r, keeper, k);
+        if (keeper->owner == r->plan->own && k < owner_of(r, keeper)->nwindows)
             expect(r, k);
     }
 }
@@ -335,14 +345,10 @@ void brio_keeper_start(struct brio_rounds *r, struct brio_keeper *keeper)
 static bool may_take(struct brio_rounds *r, const struct brio_keeper *keeper)
 {
     size_t k = keeper->window;
-    const struct brio_window *w = owner_of(r, keeper)->windows;
-    uint32_t count = atomic_load(&brio_area_gate(r->crew, keeper->owner, k)->count);
-    bool boxes = keeper->owner != r->plan->own || boxes_done(r, k);
     if (r->ahead && k < BRIO_BUFFERS)
         return true;
-    if (r->io->dir == BRIO_WRITE)
-        return count == (uint32_t)w[k].nsources && boxes;
-    return boxes && (k < BRIO_BUFFERS || count == (uint32_t)w[k - BRIO_BUFFERS].nsources);
+    bool boxes = keeper->owner != r->plan->own || boxes_done(r, k);
+    return boxes && atomic_load(&brio_area_gate(r->crew, keeper->owner, k)->left) == 0;
 }
 
 /* A leader passes over windows that its crew has no part in. */
@@ -365,12 +371,10 @@ bool brio_keeper_pump(struct brio_rounds *r, struct brio_keeper *keeper, enum br
         if (!done)
             return false;
     }
-    struct brio_gate *gate = brio_area_gate(r->crew, keeper->owner, k);
     keeper->begun = false;
     keeper->window++;
-    atomic_store(&gate->valid, keeper->valid);
-    atomic_store(&gate->count, 0);
-    atomic_store(&gate->turn, brio_turn(r, k / BRIO_BUFFERS + 1));
+    atomic_store(&brio_area_gate(r->crew, keeper->owner, k)->valid, keeper->valid);
+    open_gate(r, keeper, r->io->dir == BRIO_READ ? k : k + BRIO_BUFFERS);
     brio_bell_ring(&brio_area_of(r->crew)->bell);
     return true;
 }

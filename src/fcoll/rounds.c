@@ -70,7 +70,7 @@ static bool visit(struct brio_rounds *r, int owner, size_t k, brio_off pos, brio
 {
     struct brio_gate *gate = brio_area_gate(r->crew, owner, k);
     bool write = r->io->dir == BRIO_WRITE;
-    if (atomic_load(&gate->turn) != brio_turn(r, k / BRIO_BUFFERS + !write))
+    if (atomic_load(&gate->turn) != brio_turn(r, k))
         return false;
     r->visited += bytes;
     if (!write) {
@@ -81,8 +81,8 @@ static bool visit(struct brio_rounds *r, int owner, size_t k, brio_off pos, brio
         }
     }
     copy(r, owner, k, pos, bytes);
-    atomic_fetch_add(&gate->count, 1);
-    brio_bell_ring(&brio_area_of(r->crew)->bell);
+    if (atomic_fetch_sub(&gate->left, 1) == 1) /* its keeper waits for the last */
+        brio_bell_ring(&brio_area_of(r->crew)->bell);
     return true;
 }
 
@@ -151,7 +151,8 @@ void brio_rounds_start(struct brio_rounds *r)
         r->keepers[r->nkeepers] = (struct brio_keeper){.owner = a, .req = MPI_REQUEST_NULL};
         brio_keeper_start(r, &r->keepers[r->nkeepers++]);
     }
-    brio_bell_ring(&brio_area_of(r->crew)->bell);
+    if (r->nkeepers > 0)
+        brio_bell_ring(&brio_area_of(r->crew)->bell);
 }
 
 /* Asks every keeper each time: the messages of one that has finished its windows still have

@@ -84,9 +84,10 @@ struct brio_io brio_window_io(const struct brio_rounds *r, size_t k, uintptr_t o
 
 /* ---- Between rounds.c and keeper.c ----------------------------------------------------- */
 
-static inline uint64_t brio_turn(const struct brio_rounds *r, size_t n)
+/* When ranks do their part with window k: writes before its keeper, reads after it. */
+static inline uint64_t brio_turn(const struct brio_rounds *r, size_t k)
 {
-    return (uint64_t)r->run << 32 | n;
+    return (uint64_t)r->run << 32 | (k / BRIO_BUFFERS + (r->io->dir == BRIO_READ));
 }
 
 static inline char *brio_rounds_buffer(const struct brio_rounds *r, int owner, size_t k)
