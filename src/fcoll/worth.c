@@ -16,7 +16,7 @@ enum {
     SMALLEST_WINDOW = 512 << 10, /* less costs more turns than it gains */
     WINDOWS = 4,
     MARGIN = 16 << 10,     /* as windows end at whole blocks: no last one for a few bytes */
-    PACK_PIECE = 512,      /* longer ones are as fast by themselves */
+    PACK_PIECE = 128,      /* longer ones are faster by themselves */
     STREAM_PIECE = 512,    /* most of it is whole cache lines */
     GATHER_PIECE = 256,    /* to one place, where they all are */
     STREAM_BYTES = 2 << 20 /* no core's own cache would keep them */
