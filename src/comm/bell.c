@@ -79,12 +79,12 @@ void brio_bell_wait(const struct brio_team *team, struct brio_bell *bell, uint32
                     int *round)
 {
     enum {
-        YIELDS = BRIO_BELL_ASLEEP, /* where ranks share cores: others come on, if they serve */
+        YIELDS = BRIO_BELL_ASLEEP, /* where ranks share cores: the others come on by these */
         LOOKS = 64,                /* where they do not: still cheaper than being woken */
         FIRST_NAP = 200000,        /* nanoseconds */
         LONGEST = 2000000
     };
-    int first = team->nranks <= brio_cores() ? LOOKS : brio_yields_serve() ? YIELDS : 0;
+    int first = team->nranks <= brio_cores() ? LOOKS : YIELDS;
     if (++*round <= first) {
         brio_look_closely(team, &bell->rung, heard);
         if (brio_bell_heard(bell) == heard)

@@ -205,13 +205,15 @@ void brio_rounds_check(struct brio_rounds *r)
     }
 }
 
+/* A window takes longer to fill or to access than to be woken. */
 bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how)
 {
-    int round = 0;
+    const int first = brio_yields_serve() ? 0 : BRIO_BELL_ASLEEP;
+    int round = first;
     while (!is_done(r)) {
         uint32_t seen = brio_bell_heard(&brio_area_of(r->crew)->bell);
         if (pump(r, how)) {
-            round = 0;
+            round = first;
             continue;
         }
         if (how == BRIO_POLL)
