@@ -18,13 +18,22 @@ struct brio_gate {
     _Atomic uint32_t left; /* ranks of the crew that have not done their part with it yet */
     _Atomic int32_t last;  /* of those that have, by its number in the crew */
     _Atomic int64_t valid; /* reads: there is data below this offset only */
-    char pad[40];
+    _Atomic uint64_t end;  /* of an owner's first: run << 32 | how it ended for this owner, as
+                              soon as it has accessed its last window */
+    char pad[32];
+};
+
+/* How a run ended. */
+enum {
+    BRIO_END_FAILED = 1, /* an access of the file did */
+    BRIO_END_FAR = 2     /* the owner's cache was not that of the others */
 };
 
 struct brio_area {
-    struct brio_bell bell; /* rung at everything that somebody may wait for */
-    _Atomic uint32_t far;  /* an owner's cache is not that of the others */
-    char pad[52];
+    struct brio_bell bell;  /* rung at everything that somebody may wait for */
+    _Atomic uint32_t far;   /* an owner's cache is not that of the others */
+    _Atomic int32_t owners; /* of the last run */
+    char pad[48];
     struct brio_gate gate[]; /* BRIO_BUFFERS for each rank, for each may be an owner: so that
                                 what was ever a gate never holds data; then their beacons */
 };

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "comm/verdict.h"
+#include "fcoll/ending.h"
 #include "fcoll/inspect.h"
 #include "fcoll/phases.h"
 #include "fcoll/rounds.h"
@@ -143,8 +144,11 @@ enum word {
     PLAN_NOT,  /* ~ of it */
     SHIFT,     /* against it */
     SHIFT_NOT, /* ~ of it */
+    NOT_AHEAD, /* a rank has not filled the first buffers */
     WORDS
 };
+
+_Static_assert((int)WORDS <= (int)BRIO_MEET_WORDS, "more than one meeting holds");
 
 /* A plan made for servers is good for other bytes only if these are on the same ones. */
 static bool on_same_servers(const struct engine *e, const struct brio_plan *plan,
@@ -209,14 +213,20 @@ static void equip_with(struct engine *e, const struct brio_kept *kept)
     e->rounds.packed = kept->plan->packable && (e->far || e->conf.packed == BRIO_ON_ALWAYS);
 }
 
+/* If all agree on the plan that was found, it is run at once. */
+static bool may_run(const struct engine *e)
+{
+    return e->found && e->found->plan && is_equipped(e) && !e->env.dry;
+}
+
 /* In a write that waits, data goes to the owners' buffers before the ranks agree on the plan,
  * as mostly they do: one time less that all wait for all. Not in a read: an owner that reads
  * before a rank has come would miss what that rank has just written. */
 static void go_ahead(struct engine *e, enum brio_wait how)
 {
     e->rounds.ahead = false;
-    if (how != BRIO_BLOCK || e->io.dir != BRIO_WRITE || !e->found || !e->found->plan ||
-        !is_equipped(e) || e->env.dry)
+    if (how != BRIO_BLOCK || e->io.dir != BRIO_WRITE || !may_run(e) ||
+        !brio_rounds_vacant(&e->rounds))
         return;
     brio_phase(e->env.stats, BRIO_PHASE_EXCHANGE);
     equip_with(e, e->found);
@@ -233,8 +243,34 @@ static void agree(struct engine *e, enum brio_wait how)
     e->reduce.n = WORDS;
     fill_words(e);
     go_ahead(e, how);
+    e->reduce.in[NOT_AHEAD] = !e->rounds.ahead;
     brio_phase(e->env.stats, BRIO_PHASE_WAIT);
     brio_reduce_start(&e->reduce, e->env.team);
+}
+
+/* Nothing to do after the agreement before an owner has done something, unless it comes to
+ * something else than running the plan. */
+static bool only_follows(const struct engine *e)
+{
+    return e->io.bytes > 0 && may_run(e) && e->found->plan->own < 0 &&
+           (e->io.dir == BRIO_READ || e->rounds.ahead);
+}
+
+/* A rank that only follows is not woken by the agreement, only to go to sleep again: it waits
+ * for the owners' bell. The last to come to the agreement never waits, and rings it if there is
+ * no run (`decide'). */
+static bool has_agreed(struct engine *e, enum brio_wait how)
+{
+    int round = 0;
+    if (how == BRIO_BLOCK && only_follows(e))
+        for (;;) {
+            struct brio_bell *bell = &brio_area_of(e->env.crew)->bell;
+            uint32_t heard = brio_bell_heard(bell);
+            if (brio_reduce_done(&e->reduce, BRIO_POLL))
+                return true;
+            brio_bell_wait(&e->env.crew->team, bell, heard, &round);
+        }
+    return brio_reduce_done(&e->reduce, how);
 }
 
 /* Whether this rank's bytes are to go through owners where a plan can be made. */
@@ -418,30 +454,6 @@ static brio_off align_of(const struct engine *e)
     return stripe > 0 && block % stripe != 0 ? stripe : block;
 }
 
-/* Owners that get on at the same time, of an access to a page cache: one a core. Where ranks
- * share cores a short access differs, for it ends before it has got going. Writes to one file
- * wait for each other: one owner that has a window to go on with is enough, while the others
- * copy, and more would only take the cores from them. Reads do not: with more owners than cores
- * there is one at work from the beginning, and the shorter the read, the more this tells. */
-static int at_once(const struct engine *e, int cores, brio_off span)
-{
-    enum {
-        SHORT = 2, /* collective buffers, each of them two windows */
-        LONG_READ = 8,
-        LONG_WRITE = 12,
-        SHORT_OWNERS = 4,
-        OWNERS = 2 /* a core, of a read that is neither */
-    };
-    int all = cores * e->nnodes;
-    bool write = e->io.dir == BRIO_WRITE;
-    if (!e->env.local || e->env.team->nranks <= all ||
-        span >= (write ? LONG_WRITE : LONG_READ) * e->conf.buffer)
-        return all;
-    if (write)
-        return e->nnodes;
-    return (span < SHORT * e->conf.buffer ? SHORT_OWNERS : OWNERS) * all;
-}
-
 /* Whether data may lie packed in the owners' buffers. */
 static bool may_pack(const struct engine *e)
 {
@@ -460,7 +472,8 @@ static void inspect(struct engine *e)
     enum brio_err err = brio_map_cut(io->file, io->base, io->pos, io->bytes, &mine);
     e->extent = (struct brio_extent){
         .nranks = e->env.team->nranks,
-        .at_once = at_once(e, (int)w[CORES], w[HIGH] - ~w[LOW]),
+        .at_once = brio_worth_at_once(&e->env, io->dir, (int)w[CORES], e->nnodes,
+                                      (w[HIGH] - ~w[LOW]) / e->conf.buffer),
         .spread = e->seats.spread,
         .listed = e->seats.listed,
         .k = k_of(e),
@@ -536,13 +549,15 @@ static void decide(struct engine *e, enum brio_wait how)
     bool always = e->conf.use[e->io.dir] == BRIO_ON_ALWAYS;
     e->direct_why = NULL;
     e->fresh = !hit;
-    e->rounds.ahead &= hit;
+    e->rounds.ahead = hit && !w[NOT_AHEAD];
     if (e->reduce.failed || w[WORST])
         e->direct_why = "a rank had failed before";
     else if (!hit && !always &&
              brio_worth_sparse(&e->env, ~w[SMALLEST], w[MOST] * e->env.team->nranks,
                                w[HIGH] - ~w[LOW]))
         e->direct_why = "the gaps between the pieces are large, and would be left anyway";
+    if ((e->direct_why || !hit) && e->env.crew->region.mem)
+        brio_bell_ring(&brio_area_of(e->env.crew)->bell);
     if (e->direct_why)
         go_direct(e, how);
     else if (!hit)
@@ -556,58 +571,11 @@ static void decide(struct engine *e, enum brio_wait how)
     }
 }
 
-/* ---- Running ------------------------------------------------------------------------- */
-
-/* Where owners failed rides on the verdict: the owners share as many words as there are. */
-enum {
-    FAR = WORST + 1,
-    BAD,
-    BAD_WORDS = BRIO_MEET_WORDS - BAD
-};
-
 static void end(struct engine *e)
 {
     e->stage = ENDING;
     brio_phase(e->env.stats, BRIO_PHASE_WAIT);
-    e->reduce.n = BAD + (int)brio_min(e->rounds.plan->nowners, BAD_WORDS);
-    e->reduce.in[WORST] = brio_verdict_vote(e->env.team, e->rounds.err);
-    e->reduce.in[FAR] = e->rounds.plan->own >= 0 && e->rounds.distance.far;
-    for (int i = BAD; i < e->reduce.n; i++)
-        e->reduce.in[i] = e->rounds.bad < 0 ? ~e->rounds.bad : INT64_MIN;
-    if (e->rounds.plan->own >= 0)
-        e->reduce.in[BAD + e->rounds.plan->own % BAD_WORDS] = ~e->rounds.bad;
-    brio_reduce_start(&e->reduce, e->env.team);
-}
-
-/* The data bytes of this rank that are certain although an owner failed. */
-static brio_off count_moved(const struct engine *e)
-{
-    const struct brio_plan *plan = e->rounds.plan;
-    brio_off moved = e->rounds.moved;
-    for (int a = 0; a < plan->nowners; a++) {
-        brio_off bad = ~e->reduce.out[BAD + a % BAD_WORDS];
-        brio_off from = brio_cut_below(plan->mine, bad);
-        if (plan->owners[a].mine && from < brio_cut_below(plan->mine, plan->owners[a].hi))
-            moved = brio_min(moved, from);
-    }
-    return moved;
-}
-
-static void judge(struct engine *e, struct brio_result *out)
-{
-    *out = (struct brio_result){.err = BRIO_OK, .bytes = e->rounds.moved};
-    e->far = !e->reduce.failed && e->reduce.out[FAR];
-    if (e->reduce.failed) {
-        out->err = brio_fail(BRIO_EINTERN, "a reduction of MPI failed");
-        out->bytes = 0;
-    } else if (e->reduce.out[WORST]) {
-        out->bytes = count_moved(e);
-        out->err = brio_verdict_read(e->reduce.out[WORST]);
-    }
-    if (e->rounds.err) {
-        brio_err_restore(e->rounds.text);
-        out->err = e->rounds.err;
-    }
+    brio_ending_agree(&e->reduce, &e->rounds);
 }
 
 /* One stage as far as it goes; false if it must wait. */
@@ -621,7 +589,7 @@ static bool advance(struct engine *e, enum brio_wait how, bool *done, struct bri
         agree(e, how);
         return true;
     case AGREEING:
-        if (!brio_reduce_done(&e->reduce, how))
+        if (!has_agreed(e, how))
             return false;
         *done = !e->reduce.failed && e->reduce.out[MOST] == 0;
         if (*done)
@@ -660,12 +628,16 @@ static bool advance(struct engine *e, enum brio_wait how, bool *done, struct bri
     case RUNNING:
         if (e->phased ? !brio_phases_step(&e->phases, how) : !brio_rounds_step(&e->rounds, how))
             return false;
-        end(e);
+        *done = !e->phased && brio_rounds_good(&e->rounds);
+        if (*done)
+            e->far = brio_ending_good(&e->rounds, out);
+        else
+            end(e);
         return true;
     case ENDING:
         if (!brio_reduce_done(&e->reduce, how))
             return false;
-        judge(e, out);
+        e->far = brio_ending_judge(&e->reduce, &e->rounds, out);
         *done = true;
         return true;
     case DIRECT:

@@ -360,6 +360,16 @@ static BRIO_ERR read_windows(struct brio_inspect *in)
     return BRIO_OK;
 }
 
+/* No rank may find out later that it has bytes left. */
+static BRIO_ERR check(const struct brio_plan *plan)
+{
+    brio_off placed = brio_plan_placed(plan);
+    if (placed == plan->mine->size)
+        return BRIO_OK;
+    return brio_fail(BRIO_EINTERN, "the plan has a place for %lld of %lld bytes",
+                     (long long)placed, (long long)plan->mine->size);
+}
+
 bool brio_inspect_step(struct brio_inspect *in, enum brio_wait how, struct brio_plan **out)
 {
     enum brio_err err = BRIO_OK;
@@ -384,6 +394,8 @@ bool brio_inspect_step(struct brio_inspect *in, enum brio_wait how, struct brio_
         fail(in, err);
         if (!in->err)
             fail(in, read_windows(in));
+        if (!in->err)
+            fail(in, check(in->plan));
         in->stage = BRIO_INSPECT_OVER;
     }
     *out = in->err ? NULL : in->plan;

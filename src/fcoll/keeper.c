@@ -329,16 +329,28 @@ static void open_gate(struct brio_rounds *r, const struct brio_keeper *keeper, s
     atomic_store(&gate->turn, brio_turn(r, k));
 }
 
-/* No run ends before all have done their parts: of a read there is nothing to open yet. */
+/* An owner says how the run ended, if it has no window left. */
+static bool end(struct brio_rounds *r, const struct brio_keeper *keeper)
+{
+    if (keeper->owner != r->plan->own || keeper->window < owner_of(r, keeper)->nwindows)
+        return false;
+    uint32_t how = (r->err ? BRIO_END_FAILED : 0U) | (r->distance.far ? BRIO_END_FAR : 0U);
+    atomic_store(&brio_area_gate(r->crew, keeper->owner, 0)->end, (uint64_t)r->run << 32 | how);
+    return true;
+}
+
+/* Before a run all have done their parts in the last one: of a read there is nothing to open
+ * yet. */
 void brio_keeper_start(struct brio_rounds *r, struct brio_keeper *keeper)
 {
-    if (r->io->dir == BRIO_READ)
-        return;
-    for (size_t k = 0; k < BRIO_BUFFERS; k++) {
+    bool open = r->io->dir == BRIO_WRITE;
+    for (size_t k = 0; k < BRIO_BUFFERS && open; k++) {
         open_gate(r, keeper, k);
         if (keeper->owner == r->plan->own && k < owner_of(r, keeper)->nwindows)
             expect(r, k);
     }
+    if (end(r, keeper) || (open && !r->ahead))
+        brio_bell_ring(&brio_area_of(r->crew)->bell);
 }
 
 /* True if window k's buffer is the keeper's now: filled by all, or left by all. */
@@ -374,8 +386,10 @@ bool brio_keeper_pump(struct brio_rounds *r, struct brio_keeper *keeper, enum br
     keeper->begun = false;
     keeper->window++;
     atomic_store(&brio_area_gate(r->crew, keeper->owner, k)->valid, keeper->valid);
-    open_gate(r, keeper, r->io->dir == BRIO_READ ? k : k + BRIO_BUFFERS);
-    brio_bell_ring(&brio_area_of(r->crew)->bell);
+    size_t next = r->io->dir == BRIO_READ ? k : k + BRIO_BUFFERS;
+    open_gate(r, keeper, next);
+    if (end(r, keeper) || next < owner_of(r, keeper)->nwindows)
+        brio_bell_ring(&brio_area_of(r->crew)->bell);
     return true;
 }
 

@@ -81,7 +81,7 @@ static void pack_parcels(struct brio_phases *p)
         if (from == to)
             continue;
         struct brio_parcel *parcel = add_parcel(p, r->team->rank, owner->rank, to - from);
-        r->visited += to - from;
+        p->visited += to - from;
         if (parcel)
             brio_pack(parcel->data, io->mem, io->buf, io->mem_pos + from, to - from);
         brio_count(r->stats, BRIO_N_COPIED, to - from);
@@ -98,7 +98,7 @@ static void unpack_parcels(struct brio_phases *p)
         brio_off from, to;
         brio_plan_part(r->plan, owner_of_rank(r->plan, parcel->from), p->round, &from, &to);
         brio_off bytes = brio_min(to, brio_cut_below(r->plan->mine, parcel->valid)) - from;
-        r->visited += parcel->bytes;
+        p->visited += parcel->bytes;
         if (bytes < parcel->bytes)
             r->moved = brio_min(r->moved, from + brio_max(bytes, 0));
         if (bytes > 0)
@@ -330,7 +330,7 @@ void brio_phases_start(struct brio_phases *p, size_t nrounds)
     p->round = 0;
     p->stage = BRIO_PHASES_ACCESS;
     p->begun = false;
-    r->visited = 0;
+    p->visited = 0;
     r->moved = r->io->bytes;
     r->err = BRIO_OK;
     r->bad = BRIO_OFF_MAX;
@@ -377,6 +377,18 @@ static bool advance(struct brio_phases *p, enum brio_wait how)
     return false;
 }
 
+/* Every byte of this rank has come where it belongs, or the access has failed. */
+static void check(struct brio_phases *p)
+{
+    struct brio_rounds *r = p->rounds;
+    if (p->visited == r->io->bytes || r->err)
+        return;
+    r->err = brio_fail(BRIO_EINTERN, "%lld of %lld bytes are lost",
+                       (long long)(r->io->bytes - p->visited), (long long)r->io->bytes);
+    brio_err_save(r->text);
+    r->moved = 0;
+}
+
 bool brio_phases_step(struct brio_phases *p, enum brio_wait how)
 {
     int idle = 0;
@@ -394,6 +406,6 @@ bool brio_phases_step(struct brio_phases *p, enum brio_wait how)
             nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
         brio_phase(p->rounds->stats, before);
     }
-    brio_rounds_check(p->rounds);
+    check(p);
     return true;
 }

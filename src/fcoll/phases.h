@@ -26,6 +26,7 @@ struct brio_phases {
     } stage;
     bool begun;
     int phase;
+    brio_off visited; /* bytes of this rank that have been sent, or have come */
     struct brio_parcel *parcels;
     size_t nparcels, room;
     char *window; /* an owner's */

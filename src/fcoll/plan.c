@@ -110,6 +110,17 @@ void brio_plan_part(const struct brio_plan *plan, int a, size_t k, brio_off *fro
         brio_window_part(&plan->owners[a], k, plan->mine, from, to);
 }
 
+brio_off brio_plan_placed(const struct brio_plan *plan)
+{
+    brio_off bytes = 0, from, to;
+    for (int a = 0; a < plan->nowners; a++)
+        for (size_t k = 0; k < plan->owners[a].nwindows; k++) {
+            brio_plan_part(plan, a, k, &from, &to);
+            bytes += to - from;
+        }
+    return bytes;
+}
+
 brio_off brio_plan_share(const struct brio_plan *plan, const struct brio_crew *crew, int which,
                          int end, size_t k, int *nsources)
 {

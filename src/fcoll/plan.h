@@ -107,6 +107,9 @@ void brio_window_part(const struct brio_owner *owner, size_t k, const struct bri
 void brio_plan_part(const struct brio_plan *plan, int a, size_t k, brio_off *from,
                     brio_off *to);
 
+/* Bytes of this rank that have a place in a window: all, or the plan is wrong. */
+brio_off brio_plan_placed(const struct brio_plan *plan);
+
 /* Of this owner's k-th window, how many bytes the ranks of a crew below `end` have, and how
  * many ranks. */
 brio_off brio_plan_share(const struct brio_plan *plan, const struct brio_crew *crew, int which,

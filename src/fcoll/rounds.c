@@ -72,7 +72,6 @@ static bool visit(struct brio_rounds *r, int owner, size_t k, brio_off pos, brio
     bool write = r->io->dir == BRIO_WRITE;
     if (atomic_load(&gate->turn) != brio_turn(r, k))
         return false;
-    r->visited += bytes;
     if (!write) {
         brio_off valid = brio_cut_below(r->plan->mine, atomic_load(&gate->valid)) - pos;
         if (valid < bytes) {
@@ -124,14 +123,22 @@ void brio_rounds_ahead(struct brio_rounds *r)
 {
     brio_off from, to;
     r->ahead = true;
-    r->visited = 0;
     for (int a = 0; a < r->plan->nowners; a++)
         for (size_t k = 0; k < windows_ahead(&r->plan->owners[a]); k++) {
             brio_plan_part(r->plan, a, k, &from, &to);
             if (from < to)
                 copy(r, a, k, from, to - from);
-            r->visited += to - from;
         }
+}
+
+bool brio_rounds_vacant(const struct brio_rounds *r)
+{
+    int owners = atomic_load(&brio_area_of(r->crew)->owners);
+    for (int a = 0; a < owners; a++)
+        for (size_t k = 0; k < BRIO_BUFFERS; k++)
+            if (atomic_load(&brio_area_gate(r->crew, a, k)->left) > 0)
+                return false;
+    return true;
 }
 
 void brio_rounds_start(struct brio_rounds *r)
@@ -139,11 +146,12 @@ void brio_rounds_start(struct brio_rounds *r)
     const struct brio_plan *plan = r->plan;
     r->run = ++r->crew->region.runs;
     r->nopen = plan->nowners;
-    r->visited = r->ahead ? r->visited : 0;
     r->moved = r->io->bytes;
     r->err = BRIO_OK;
     r->bad = BRIO_OFF_MAX;
     r->nkeepers = 0;
+    if (plan->own >= 0)
+        atomic_store(&brio_area_of(r->crew)->owners, plan->nowners);
     for (int a = 0; a < plan->nowners; a++) {
         r->next[a] = r->ahead ? windows_ahead(&plan->owners[a]) : 0;
         if (!keeps(r, a))
@@ -151,18 +159,29 @@ void brio_rounds_start(struct brio_rounds *r)
         r->keepers[r->nkeepers] = (struct brio_keeper){.owner = a, .req = MPI_REQUEST_NULL};
         brio_keeper_start(r, &r->keepers[r->nkeepers++]);
     }
-    if (r->nkeepers > 0)
-        brio_bell_ring(&brio_area_of(r->crew)->bell);
+}
+
+/* True if all owners have said how the run ended. Those of other crews say it to nobody. */
+static bool has_ended(struct brio_rounds *r)
+{
+    r->end = 0;
+    for (int a = 0; a < r->plan->nowners && r->crew->ncrews == 1; a++) {
+        uint64_t end = atomic_load(&brio_area_gate(r->crew, a, 0)->end);
+        if (end >> 32 != r->run)
+            return false;
+        r->end |= (uint32_t)end;
+    }
+    return true;
 }
 
 /* Asks every keeper each time: the messages of one that has finished its windows still have
  * to be seen through. */
-static bool is_done(const struct brio_rounds *r)
+static bool is_done(struct brio_rounds *r)
 {
     bool done = r->nopen == 0;
     for (int i = 0; i < r->nkeepers; i++)
         done &= brio_keeper_done(r, &r->keepers[i]);
-    return done;
+    return done && has_ended(r);
 }
 
 /* Owners in a different order on each rank, so that not all begin with the first. */
@@ -195,20 +214,17 @@ static void rest(const struct brio_rounds *r, uint32_t seen, int *round)
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 }
 
-void brio_rounds_check(struct brio_rounds *r)
+/* Whether a rank that waits should first give its core away: if that serves those it waits for.
+ * Of two that share a core, it is the other one that gets it, whatever it is to the system. */
+static bool may_yield(const struct brio_team *team)
 {
-    if (r->visited != r->io->bytes && !r->err) {
-        r->err = brio_fail(BRIO_EINTERN, "the plan has no place for %lld of %lld bytes",
-                           (long long)(r->io->bytes - r->visited), (long long)r->io->bytes);
-        brio_err_save(r->text);
-        r->moved = 0;
-    }
+    return brio_yields_serve() || team->nranks <= 2 * brio_cores();
 }
 
 /* A window takes longer to fill or to access than to be woken. */
 bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how)
 {
-    const int first = brio_yields_serve() ? 0 : BRIO_BELL_ASLEEP;
+    const int first = may_yield(&r->crew->team) ? 0 : BRIO_BELL_ASLEEP;
     int round = first;
     while (!is_done(r)) {
         uint32_t seen = brio_bell_heard(&brio_area_of(r->crew)->bell);
@@ -222,7 +238,6 @@ bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how)
         rest(r, seen, &round);
         brio_phase(r->stats, before);
     }
-    brio_rounds_check(r);
     return true;
 }
 

@@ -41,12 +41,11 @@ struct brio_rounds {
     brio_off shift;        /* of the access against the plan */
     brio_off buffer;       /* bytes of the crew's buffers */
     uint32_t run;
-    size_t *next;     /* by owner: the window that this rank comes to next */
-    int nopen;        /* owners that this rank has not finished with */
-    bool packed;      /* within the crew, too, data lies in buffers as in a box */
-    bool ahead;       /* the first windows were filled before the run, by all ranks */
-    brio_off visited; /* bytes of this rank that a window has taken or given */
-    brio_off moved;   /* of its data, what is certain: all, unless a window was short */
+    size_t *next;   /* by owner: the window that this rank comes to next */
+    int nopen;      /* owners that this rank has not finished with */
+    bool packed;    /* within the crew, too, data lies in buffers as in a box */
+    bool ahead;     /* the first windows were filled before the run, by all ranks */
+    brio_off moved; /* of its data, what is certain: all, unless a window was short */
     struct brio_keeper *keepers;
     int nkeepers;
     struct brio_post *posts; /* an owner's, with every other crew that has data for it */
@@ -58,6 +57,7 @@ struct brio_rounds {
     char text[BRIO_ERR_TEXT];
     brio_off bad; /* and where: the first byte that was not moved; -1: nobody knows whose, and
                      of no owner */
+    uint32_t end; /* how the run ended for all owners together (BRIO_END_); one crew's only */
 };
 
 /* What this rank needs besides the crew's memory. */
@@ -70,13 +70,22 @@ void brio_rounds_release(struct brio_rounds *r);
  * what lies in the buffers is overwritten. */
 void brio_rounds_ahead(struct brio_rounds *r);
 
+/* True if no rank copies any more what the last run has read: until then its buffers are not to
+ * be filled. Not for long, as soon as the rank that asks is through with that run. */
+bool brio_rounds_vacant(const struct brio_rounds *r);
+
 void brio_rounds_start(struct brio_rounds *r);
 
-/* True when this rank has nothing more to do; with BRIO_BLOCK it comes back only then. */
+/* True when this rank has nothing more to do; with BRIO_BLOCK it comes back only then. If all
+ * ranks are one crew, all owners are through with the file then, and r->end tells how: the same
+ * on all ranks, though some may still be copying what was read. */
 bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how);
 
-/* Every byte of this rank has found its place, or the access has failed. */
-void brio_rounds_check(struct brio_rounds *r);
+/* Whether that is a verdict: nothing failed, and all ranks know it. */
+static inline bool brio_rounds_good(const struct brio_rounds *r)
+{
+    return r->crew->ncrews == 1 && !(r->end & BRIO_END_FAILED);
+}
 
 /* An owner's access to the touched bytes of its window k, which lie in memory as in the file:
  * `origin` is where byte 0 of the file would be. */

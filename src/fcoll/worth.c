@@ -11,7 +11,7 @@ enum {
     PAGE = 4096,             /* two ranks that write to one page get in each other's way */
     SPARSE = 8,              /* bytes of the file for one of data */
     WRITE_SHARE = 512 << 10, /* owners that write to one file wait for each other */
-    READ_SHARE = 256 << 10,
+    READ_SHARE = 128 << 10,
     LARGEST_WINDOW = 1 << 30,    /* what one holds must go into one message */
     SMALLEST_WINDOW = 512 << 10, /* less costs more turns than it gains */
     WINDOWS = 4,
@@ -96,6 +96,30 @@ bool brio_worth_sparse(const struct brio_coll_env *env, brio_off piece, brio_off
 bool brio_worth_packing(brio_off piece, brio_off volume, brio_off span)
 {
     return piece < PACK_PIECE && volume <= span && volume >= span / SPARSE;
+}
+
+/* Of an access to a page cache, one a core. Where ranks share cores a short access differs, for
+ * it ends before it has got going. Writes to one file wait for each other: one owner that has a
+ * window to go on with is enough, while the others copy, and more would only take the cores
+ * from them. Reads do not: with more owners than cores there is one at work from the beginning,
+ * and the shorter the read, the more this tells. */
+int brio_worth_at_once(const struct brio_coll_env *env, enum brio_dir dir, int cores,
+                       int nnodes, brio_off buffers)
+{
+    enum {
+        SHORT = 2, /* buffers, each of them two windows */
+        LONG_READ = 8,
+        LONG_WRITE = 12,
+        SHORT_OWNERS = 4,
+        OWNERS = 2 /* a core, of a read that is neither */
+    };
+    int all = cores * nnodes;
+    bool write = dir == BRIO_WRITE;
+    if (!env->local || env->team->nranks <= all || buffers >= (write ? LONG_WRITE : LONG_READ))
+        return all;
+    if (write)
+        return nnodes;
+    return (buffers < SHORT ? SHORT_OWNERS : OWNERS) * all;
 }
 
 /* Servers want large accesses. A page cache does not: there both windows of an owner are one

@@ -33,6 +33,11 @@ bool brio_worth_packing(brio_off piece, brio_off volume, brio_off span);
 /* Bytes that an owner should have at least: with less it costs more than it gains. */
 brio_off brio_worth_share(const struct brio_coll_env *env, enum brio_dir dir);
 
+/* Owners that get on at the same time, with so many cores on each node; of an access as long as
+ * so many collective buffers. */
+int brio_worth_at_once(const struct brio_coll_env *env, enum brio_dir dir, int cores,
+                       int nnodes, brio_off buffers);
+
 /* Bytes of one window of an owner that has a collective buffer of so many, and so many bytes of
  * the file. */
 brio_off brio_worth_window(const struct brio_coll_env *env, brio_off buffer, brio_off span);
