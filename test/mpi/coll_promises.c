@@ -504,6 +504,96 @@ static void copies_beside_the_access(void)
     each((const int[]){1, 2, 0}, overlapping);
 }
 
+/* ---- A rank that is slow to copy ----------------------------------------------------------
+ */
+
+/* What the others do meanwhile. */
+static struct {
+    volatile int *writing; /* another rank is through with the read and goes on to a write */
+    unsigned char *data;
+    size_t bytes;
+} held;
+
+/* The held rank has touched the memory that it reads to: nothing is there yet. Where others
+ * wait for it to end the read there is nothing to see, and it goes on after a while. */
+static void at_copy(int sig, siginfo_t *info, void *context)
+{
+    (void)context;
+    if ((unsigned char *)info->si_addr < held.data ||
+        (unsigned char *)info->si_addr >= held.data + held.bytes) {
+        signal(sig, SIG_DFL);
+        return;
+    }
+    for (int i = 0; i < 200 && !*held.writing; i++)
+        usleep(1000);
+    usleep(20000);
+    mprotect(held.data, held.bytes, PROT_READ | PROT_WRITE);
+}
+
+static void write_generation(MPI_File fh, const struct call *call, int generation)
+{
+    for (int i = 0; i < call->count; i++)
+        ((unsigned char *)call->buf)[i] = value_at((int)call->off + i, generation);
+    OK(call_write(fh, call, MPI_STATUS_IGNORE));
+}
+
+static int count_others(const struct call *call, int generation)
+{
+    int others = 0;
+    for (int i = 0; i < call->count; i++)
+        others += ((unsigned char *)call->buf)[i] != value_at((int)call->off + i, generation);
+    return others;
+}
+
+/* The last rank copies what was read when the others fill the same buffers for a write, in
+ * which half a block is left out at the beginning: so all bytes lie elsewhere. */
+static void held_up(const struct coll_setup *plain)
+{
+    struct coll_setup setup = *plain;
+    struct dealt d = {.block = 512, .n = BUFFER};
+    struct sigaction mine = {.sa_sigaction = at_copy, .sa_flags = SA_SIGINFO}, before;
+    int last = test_rank == test_nranks - 1, half = d.block / 2;
+    unsigned char *mem =
+        mmap(NULL, 2 * (size_t)d.n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(mem != MAP_FAILED, "no memory");
+    struct call in = {.kind = AT_ALL, .buf = mem, .count = d.n, .type = MPI_BYTE};
+    struct call out = in;
+    out.off = half;
+    out.buf = mem + d.n;
+    out.count = d.n - half;
+    setup.owners = 1;
+    setup.buffer = 4 * BUFFER * test_nranks;
+    MPI_File fh = open_dealt(&setup, &d);
+    held.writing = map_shared(other_file("held"), sizeof(int));
+    held.data = mem;
+    held.bytes = (size_t)d.n;
+    write_generation(fh, &in, 1);
+    for (int i = 0; i < 2; i++) { /* plans are there */
+        write_generation(fh, &out, 1);
+        OK(call_read(fh, &in, MPI_STATUS_IGNORE));
+    }
+    memset(mem, 0xEE, held.bytes);
+    sigaction(SIGSEGV, &mine, &before);
+    if (last)
+        mprotect(mem, held.bytes, PROT_NONE);
+    OK(call_read(fh, &in, MPI_STATUS_IGNORE));
+    *held.writing |= !last;
+    write_generation(fh, &out, 2);
+    sigaction(SIGSEGV, &before, NULL);
+    CHECK(count_others(&in, 1) == 0, "%d bytes of %d are others", count_others(&in, 1), d.n);
+    in = out;
+    OK(call_read(fh, &in, MPI_STATUS_IGNORE));
+    CHECK(count_others(&in, 2) == 0, "%d bytes were not written", count_others(&in, 2));
+    OK(MPI_File_close(&fh));
+    munmap((void *)(uintptr_t)held.writing, sizeof(int));
+    munmap(mem, 2 * (size_t)d.n);
+}
+
+static void what_is_read_stays_until_it_is_copied(void)
+{
+    each((const int[]){1, 2, 0}, held_up);
+}
+
 /* ---- Bytes of nobody ----------------------------------------------------------------------
  */
 
@@ -548,11 +638,15 @@ static void calls_are_seen(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        TEST(calls_are_seen),       TEST(no_collective_in_a_round),
-        TEST(one_message_a_node),   TEST(blocks_are_not_listed),
-        TEST(only_owners_are_told), TEST(copies_beside_the_access),
-        TEST(gaps_are_not_written), {0}};
+    static const struct test_case cases[] = {TEST(calls_are_seen),
+                                             TEST(no_collective_in_a_round),
+                                             TEST(one_message_a_node),
+                                             TEST(blocks_are_not_listed),
+                                             TEST(only_owners_are_told),
+                                             TEST(copies_beside_the_access),
+                                             TEST(gaps_are_not_written),
+                                             TEST(what_is_read_stays_until_it_is_copied),
+                                             {0}};
     MPI_Init(&argc, &argv);
     coll_list();
     int code = test_main_mpi(argc, argv, cases);
