@@ -30,10 +30,11 @@ enum {
 };
 
 struct brio_area {
-    struct brio_bell bell;  /* rung at everything that somebody may wait for */
+    struct brio_bell bell;  /* rung when a gate is opened, or all are through with it */
+    struct brio_bell over;  /* rung when an owner says how a run ended */
     _Atomic uint32_t far;   /* an owner's cache is not that of the others */
     _Atomic int32_t owners; /* of the last run */
-    char pad[48];
+    char pad[40];
     struct brio_gate gate[]; /* BRIO_BUFFERS for each rank, for each may be an owner: so that
                                 what was ever a gate never holds data; then their beacons */
 };
@@ -51,6 +52,13 @@ size_t brio_area_bytes(int nranks, int nowners, brio_off bytes);
 static inline struct brio_area *brio_area_of(const struct brio_crew *crew)
 {
     return (struct brio_area *)(void *)crew->region.mem;
+}
+
+/* Wakes all ranks that wait there. */
+static inline void brio_area_call(const struct brio_crew *crew)
+{
+    brio_bell_ring(&brio_area_of(crew)->bell);
+    brio_bell_ring(&brio_area_of(crew)->over);
 }
 
 static inline struct brio_gate *brio_area_gate(const struct brio_crew *crew, int owner,

@@ -257,20 +257,21 @@ static bool only_follows(const struct engine *e)
 }
 
 /* A rank that only follows is not woken by the agreement, only to go to sleep again: it waits
- * for the owners' bell. The last to come to the agreement never waits, and rings it if there is
- * no run (`decide'). */
+ * for what an owner does. The last to come to the agreement never waits, and wakes all if there
+ * is no run (`decide'). */
 static bool has_agreed(struct engine *e, enum brio_wait how)
 {
-    int round = 0;
-    if (how == BRIO_BLOCK && only_follows(e))
-        for (;;) {
-            struct brio_bell *bell = &brio_area_of(e->env.crew)->bell;
-            uint32_t heard = brio_bell_heard(bell);
-            if (brio_reduce_done(&e->reduce, BRIO_POLL))
-                return true;
-            brio_bell_wait(&e->env.crew->team, bell, heard, &round);
-        }
-    return brio_reduce_done(&e->reduce, how);
+    if (how == BRIO_POLL || !only_follows(e))
+        return brio_reduce_done(&e->reduce, how);
+    int round = brio_rounds_doze(&e->rounds);
+    struct brio_bell *bell =
+        e->rounds.ahead ? brio_rounds_bell(&e->rounds) : &brio_area_of(e->env.crew)->bell;
+    for (;;) {
+        uint32_t heard = brio_bell_heard(bell);
+        if (brio_reduce_done(&e->reduce, BRIO_POLL))
+            return true;
+        brio_bell_wait(&e->env.crew->team, bell, heard, &round);
+    }
 }
 
 /* Whether this rank's bytes are to go through owners where a plan can be made. */
@@ -557,7 +558,7 @@ static void decide(struct engine *e, enum brio_wait how)
                                w[HIGH] - ~w[LOW]))
         e->direct_why = "the gaps between the pieces are large, and would be left anyway";
     if ((e->direct_why || !hit) && e->env.crew->region.mem)
-        brio_bell_ring(&brio_area_of(e->env.crew)->bell);
+        brio_area_call(e->env.crew);
     if (e->direct_why)
         go_direct(e, how);
     else if (!hit)

@@ -330,13 +330,13 @@ static void open_gate(struct brio_rounds *r, const struct brio_keeper *keeper, s
 }
 
 /* An owner says how the run ended, if it has no window left. */
-static bool end(struct brio_rounds *r, const struct brio_keeper *keeper)
+static void end(struct brio_rounds *r, const struct brio_keeper *keeper)
 {
     if (keeper->owner != r->plan->own || keeper->window < owner_of(r, keeper)->nwindows)
-        return false;
+        return;
     uint32_t how = (r->err ? BRIO_END_FAILED : 0U) | (r->distance.far ? BRIO_END_FAR : 0U);
     atomic_store(&brio_area_gate(r->crew, keeper->owner, 0)->end, (uint64_t)r->run << 32 | how);
-    return true;
+    brio_bell_ring(&brio_area_of(r->crew)->over);
 }
 
 /* Before a run all have done their parts in the last one: of a read there is nothing to open
@@ -349,8 +349,9 @@ void brio_keeper_start(struct brio_rounds *r, struct brio_keeper *keeper)
         if (keeper->owner == r->plan->own && k < owner_of(r, keeper)->nwindows)
             expect(r, k);
     }
-    if (end(r, keeper) || (open && !r->ahead))
+    if (open && !r->ahead)
         brio_bell_ring(&brio_area_of(r->crew)->bell);
+    end(r, keeper);
 }
 
 /* True if window k's buffer is the keeper's now: filled by all, or left by all. */
@@ -388,8 +389,9 @@ bool brio_keeper_pump(struct brio_rounds *r, struct brio_keeper *keeper, enum br
     atomic_store(&brio_area_gate(r->crew, keeper->owner, k)->valid, keeper->valid);
     size_t next = r->io->dir == BRIO_READ ? k : k + BRIO_BUFFERS;
     open_gate(r, keeper, next);
-    if (end(r, keeper) || next < owner_of(r, keeper)->nwindows)
+    if (next < owner_of(r, keeper)->nwindows)
         brio_bell_ring(&brio_area_of(r->crew)->bell);
+    end(r, keeper);
     return true;
 }
 

@@ -123,12 +123,26 @@ void brio_rounds_ahead(struct brio_rounds *r)
 {
     brio_off from, to;
     r->ahead = true;
-    for (int a = 0; a < r->plan->nowners; a++)
-        for (size_t k = 0; k < windows_ahead(&r->plan->owners[a]); k++) {
+    r->nopen = 0;
+    r->nkeepers = 0;
+    for (int a = 0; a < r->plan->nowners; a++) {
+        const struct brio_owner *owner = &r->plan->owners[a];
+        for (size_t k = 0; k < windows_ahead(owner); k++) {
             brio_plan_part(r->plan, a, k, &from, &to);
             if (from < to)
                 copy(r, a, k, from, to - from);
         }
+        r->nopen += windows_ahead(owner) < owner->nwindows;
+    }
+}
+
+struct brio_bell *brio_rounds_bell(const struct brio_rounds *r)
+{
+    struct brio_area *area = brio_area_of(r->crew);
+    bool busy = r->nopen > 0;
+    for (int i = 0; i < r->nkeepers; i++)
+        busy |= r->keepers[i].window < r->plan->owners[r->keepers[i].owner].nwindows;
+    return busy ? &area->bell : &area->over;
 }
 
 bool brio_rounds_vacant(const struct brio_rounds *r)
@@ -200,10 +214,10 @@ static bool pump(struct brio_rounds *r, enum brio_wait how)
 }
 
 /* Messages do not wake us: where they are under way, only a nap. */
-static void rest(const struct brio_rounds *r, uint32_t seen, int *round)
+static void rest(const struct brio_rounds *r, struct brio_bell *bell, uint32_t seen, int *round)
 {
     if (r->crew->ncrews == 1) {
-        brio_bell_wait(&r->crew->team, &brio_area_of(r->crew)->bell, seen, round);
+        brio_bell_wait(&r->crew->team, bell, seen, round);
         return;
     }
     int flag; /* other ranks' messages may need this one */
@@ -214,20 +228,22 @@ static void rest(const struct brio_rounds *r, uint32_t seen, int *round)
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 }
 
-/* Whether a rank that waits should first give its core away: if that serves those it waits for.
- * Of two that share a core, it is the other one that gets it, whatever it is to the system. */
-static bool may_yield(const struct brio_team *team)
+/* Where giving the core away does not serve those it waits for, a rank sleeps at once. Of two
+ * that share a core, it is the other one that gets it, whatever that is to the system. */
+int brio_rounds_doze(const struct brio_rounds *r)
 {
-    return brio_yields_serve() || team->nranks <= 2 * brio_cores();
+    return brio_yields_serve() || r->crew->team.nranks <= 2 * brio_cores() ? 0
+                                                                           : BRIO_BELL_ASLEEP;
 }
 
 /* A window takes longer to fill or to access than to be woken. */
 bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how)
 {
-    const int first = may_yield(&r->crew->team) ? 0 : BRIO_BELL_ASLEEP;
+    const int first = brio_rounds_doze(r);
     int round = first;
     while (!is_done(r)) {
-        uint32_t seen = brio_bell_heard(&brio_area_of(r->crew)->bell);
+        struct brio_bell *bell = brio_rounds_bell(r);
+        uint32_t seen = brio_bell_heard(bell);
         if (pump(r, how)) {
             round = first;
             continue;
@@ -235,7 +251,7 @@ bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how)
         if (how == BRIO_POLL)
             return false;
         enum brio_phase before = brio_phase(r->stats, BRIO_PHASE_WAIT);
-        rest(r, seen, &round);
+        rest(r, bell, seen, &round);
         brio_phase(r->stats, before);
     }
     return true;

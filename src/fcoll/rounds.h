@@ -70,6 +70,13 @@ void brio_rounds_release(struct brio_rounds *r);
  * what lies in the buffers is overwritten. */
 void brio_rounds_ahead(struct brio_rounds *r);
 
+/* The bell that announces the next thing that this rank may have to do with; from then on, and
+ * in a run. */
+struct brio_bell *brio_rounds_bell(const struct brio_rounds *r);
+
+/* How a wait for it begins (brio_bell_wait). */
+int brio_rounds_doze(const struct brio_rounds *r);
+
 /* True if no rank copies any more what the last run has read: until then its buffers are not to
  * be filled. Not for long, as soon as the rank that asks is through with that run. */
 bool brio_rounds_vacant(const struct brio_rounds *r);
