@@ -31,7 +31,7 @@ static const char *const file_names[] = {
     "mapped",      "windows.far",
     "cpu.plan",    "ns.plan",
     "ns.exchange", "ns.file",
-    "ns.wait",
+    "ns.wait",     "rank.moves",
 };
 
 enum {

@@ -15,14 +15,25 @@ static size_t gates_end(int nranks)
     return sizeof(struct brio_area) + (size_t)nranks * BRIO_BUFFERS * sizeof(struct brio_gate);
 }
 
+static size_t beacons_end(int nranks)
+{
+    return gates_end(nranks) + (size_t)nranks * sizeof(struct brio_beacon);
+}
+
 static size_t head_bytes(int nranks)
 {
-    return round_up(gates_end(nranks) + (size_t)nranks * sizeof(struct brio_beacon));
+    return round_up(beacons_end(nranks) + sizeof(struct brio_berths) +
+                    (size_t)nranks * sizeof(int32_t));
 }
 
 struct brio_beacon *brio_area_beacons(const struct brio_crew *crew, int nranks)
 {
     return (struct brio_beacon *)(void *)(crew->region.mem + gates_end(nranks));
+}
+
+struct brio_berths *brio_area_berths(const struct brio_crew *crew, int nranks)
+{
+    return (struct brio_berths *)(void *)(crew->region.mem + beacons_end(nranks));
 }
 
 static size_t buffer_bytes(brio_off bytes)

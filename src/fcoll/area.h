@@ -6,6 +6,7 @@
 
 #include "comm/crew.h"
 #include "fcoll/beacon.h"
+#include "fcoll/berth.h"
 
 enum {
     BRIO_BUFFERS = 2,      /* of an owner: one is filled while the other is accessed */
@@ -36,7 +37,8 @@ struct brio_area {
     _Atomic int32_t owners; /* of the last run */
     char pad[40];
     struct brio_gate gate[]; /* BRIO_BUFFERS for each rank, for each may be an owner: so that
-                                what was ever a gate never holds data; then their beacons */
+                                what was ever a gate never holds data; then their beacons,
+                                and their berths */
 };
 
 /* What a buffer that travels between crews begins with. */
@@ -69,6 +71,8 @@ static inline struct brio_gate *brio_area_gate(const struct brio_crew *crew, int
 
 /* Of the ranks of the crew, in a file with so many. */
 struct brio_beacon *brio_area_beacons(const struct brio_crew *crew, int nranks);
+
+struct brio_berths *brio_area_berths(const struct brio_crew *crew, int nranks);
 
 /* The owner's desk. */
 char *brio_area_desk(const struct brio_crew *crew, int nranks, brio_off bytes, int owner);

@@ -54,6 +54,7 @@ struct engine {
     struct brio_extent extent;
     struct brio_reduce reduce;
     struct brio_inspect inspect;
+    struct brio_berth berth;
     struct brio_rounds rounds;
     struct brio_phases phases;
     size_t nrounds; /* of phases */
@@ -101,6 +102,7 @@ BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_en
         brio_engine_close(e);
         return err;
     }
+    brio_berth_open(&e->berth, &e->env.crew->team, e->conf.move_ranks);
     e->rounds.io = &e->io;
     e->rounds.team = env->team;
     e->rounds.lane = env->lane;
@@ -288,6 +290,10 @@ void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
                        enum brio_wait how)
 {
     struct engine *e = self;
+    const struct brio_crew *crew = e->env.crew;
+    if (crew->region.mem &&
+        brio_berth_look(&e->berth, brio_area_berths(crew, e->env.team->nranks), &crew->team))
+        brio_count(e->env.stats, BRIO_N_MOVES, 1);
     e->io = *io;
     e->mine = mine;
     e->ticket = (struct brio_ticket){.done = true};

@@ -27,7 +27,7 @@ enum brio_grouping {
 
 /* Settings of every module that works through owners. */
 struct brio_coll_conf {
-    bool buffering;
+    bool buffering, move_ranks;
     brio_off nodes, buffer, block;
     int exchange;            /* enum brio_exchange */
     int groups;              /* enum brio_grouping */

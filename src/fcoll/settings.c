@@ -76,6 +76,13 @@ const struct brio_hint brio_coll_hints[] = {
      .same = true,
      .help = "what a node's ranks exchange goes past the processor's caches: always, never, or "
              "where that is faster"},
+    {.name = "cb_move_ranks",
+     .kind = BRIO_HINT_BOOL,
+     .offset = AT(move_ranks),
+     .def = "true",
+     .same = true,
+     .help = "where ranks share cores and are not bound, one that finds a core with two ranks "
+             "less than its own moves there"},
     {.name = "cb_groups",
      .kind = BRIO_HINT_CHOICE,
      .offset = AT(groups),

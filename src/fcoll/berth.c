@@ -1,0 +1,80 @@
+/* One rank moves at a time, and the others see it as if it were there already. */
+#include "fcoll/berth.h"
+
+#include <string.h>
+
+#include "base/stats.h"
+
+enum {
+    SELDOM = 1000000 /* nanoseconds between two moves of a rank: the system may know better */
+};
+
+void brio_berth_open(struct brio_berth *b, const struct brio_team *crew, bool may_move)
+{
+    *b = (struct brio_berth){.stays = true};
+    if (!may_move || crew->nranks <= brio_cores() ||
+        sched_getaffinity(0, sizeof b->allowed, &b->allowed) != 0)
+        return;
+    b->stays = CPU_COUNT(&b->allowed) < 2;
+    for (int c = 0; c < CPU_SETSIZE; c++)
+        if (CPU_ISSET((size_t)c, &b->allowed))
+            b->ncores = c + 1;
+}
+
+int brio_berth_better(const struct brio_berth *b, const struct brio_berths *all, int n,
+                      int mine)
+{
+    int count[CPU_SETSIZE] = {0}, best = mine;
+    for (int r = 0; r < n; r++) {
+        int core = atomic_load_explicit(&all->core[r], memory_order_relaxed) - 1;
+        if (core >= 0 && core < CPU_SETSIZE)
+            count[core]++;
+    }
+    for (int c = 0; c < b->ncores; c++)
+        if (CPU_ISSET((size_t)c, &b->allowed) && count[c] < count[best])
+            best = c;
+    return count[mine] - count[best] < 2 ? mine : best;
+}
+
+/* Of this thread. */
+static bool move_to(int core)
+{
+    cpu_set_t before, there;
+    CPU_ZERO(&there);
+    CPU_SET((size_t)core, &there);
+    if (sched_getaffinity(0, sizeof before, &before) != 0 ||
+        !CPU_ISSET((size_t)core, &before) || sched_setaffinity(0, sizeof there, &there) != 0)
+        return false;
+    if (sched_setaffinity(0, sizeof before, &before) != 0) { /* none of these is left to us */
+        memset(&before, 0xff, sizeof before);
+        (void)sched_setaffinity(0, sizeof before, &before);
+    }
+    return true;
+}
+
+static void be_at(struct brio_berths *all, int rank, int core)
+{
+    if (atomic_load_explicit(&all->core[rank], memory_order_relaxed) != core + 1)
+        atomic_store_explicit(&all->core[rank], core + 1, memory_order_relaxed);
+}
+
+bool brio_berth_look(struct brio_berth *b, struct brio_berths *all,
+                     const struct brio_team *crew)
+{
+    uint32_t nobody = 0;
+    int mine = b->stays ? -1 : sched_getcpu();
+    if (mine < 0 || mine >= CPU_SETSIZE)
+        return false;
+    be_at(all, crew->rank, mine);
+    if (brio_berth_better(b, all, crew->nranks, mine) == mine ||
+        brio_now() - b->moved < SELDOM ||
+        !atomic_compare_exchange_strong(&all->moving, &nobody, 1))
+        return false;
+    int better = brio_berth_better(b, all, crew->nranks, mine);
+    b->moved = brio_now();
+    b->stays = better != mine && !move_to(better);
+    if (!b->stays)
+        be_at(all, crew->rank, better);
+    atomic_store(&all->moving, 0);
+    return better != mine && !b->stays;
+}
