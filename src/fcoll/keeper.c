@@ -349,8 +349,8 @@ void brio_keeper_start(struct brio_rounds *r, struct brio_keeper *keeper)
         if (keeper->owner == r->plan->own && k < owner_of(r, keeper)->nwindows)
             expect(r, k);
     }
-    if (open && !r->ahead)
-        brio_bell_ring(&brio_area_of(r->crew)->bell);
+    if (open && !r->ahead) /* some may have filled all that is theirs, for nothing */
+        brio_area_call(r->crew);
     end(r, keeper);
 }
 
