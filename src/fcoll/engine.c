@@ -78,6 +78,8 @@ static BRIO_ERR make_parts(struct engine *e)
     if (!err)
         err = brio_calloc(n, sizeof *e->rounds.keepers, (void **)&e->rounds.keepers);
     if (!err)
+        err = brio_calloc(n, sizeof *e->rounds.strands, (void **)&e->rounds.strands);
+    if (!err)
         err = brio_seats_open(&e->seats, &e->env, &e->conf, e->maker->grouped);
     return err;
 }
@@ -127,6 +129,7 @@ void brio_engine_close(void *self)
     if (e->env.crew == &e->alone)
         brio_crew_close(&e->alone);
     brio_seats_close(&e->seats);
+    free(e->rounds.strands);
     free(e->rounds.keepers);
     free(e->rounds.next);
     free(e);

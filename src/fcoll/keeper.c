@@ -7,7 +7,6 @@
 #include "comm/real.h"
 #include "fcoll/rounds.h"
 #include "type/cut.h"
-#include "type/pack.h"
 
 enum {
     TAG = 1
@@ -81,6 +80,7 @@ static void move_box(struct brio_rounds *r, size_t k, const struct stretch *s, i
 {
     const struct brio_plan *plan = r->plan;
     char *at = ((struct brio_box *)(void *)box)->data;
+    int n = 0;
     for (int rank = 0; rank < r->team->nranks; rank++) {
         const struct brio_map *map = plan->sources[rank];
         brio_off from, to;
@@ -88,13 +88,12 @@ static void move_box(struct brio_rounds *r, size_t k, const struct stretch *s, i
             continue;
         brio_window_part(&plan->owners[plan->own], k, map, &from, &to);
         brio_off first = brio_cut_below(map, s->lo), bytes = brio_cut_below(map, s->hi) - first;
-        if (bytes > 0 && r->io->dir == BRIO_WRITE)
-            brio_unpack((void *)s->origin, map, at + first - from, first, bytes);
-        else if (bytes > 0)
-            brio_pack(at + first - from, map, (void *)s->origin, first, bytes);
+        if (bytes > 0)
+            r->strands[n++] = (struct brio_strand){map, first, bytes, at + first - from};
         brio_count(r->stats, BRIO_N_COPIED, bytes);
         at += to - from;
     }
+    brio_weave((void *)s->origin, r->strands, n, r->io->dir);
 }
 
 /* The same for all boxes, the own crew's among them if that has one. */

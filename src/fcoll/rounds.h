@@ -10,6 +10,7 @@
 #include "fcoll/area.h"
 #include "fcoll/plan.h"
 #include "lane/lane.h"
+#include "type/weave.h"
 
 /* What stands between an owner and one other crew. */
 struct brio_post {
@@ -50,6 +51,7 @@ struct brio_rounds {
     int nkeepers;
     struct brio_post *posts; /* an owner's, with every other crew that has data for it */
     int nposts;
+    struct brio_strand *strands;   /* an owner's, room for one a rank */
     struct brio_ticket ticket;     /* an owner's */
     struct brio_distance distance; /* an owner's; stays from run to run */
     enum brio_switch past;         /* the caches */
