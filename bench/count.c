@@ -28,10 +28,10 @@ static const char *const file_names[] = {
     "copied",      "locks",
     "plan.hits",   "plan.misses",
     "owners",      "direct",
-    "mapped",      "windows.far",
-    "cpu.plan",    "ns.plan",
-    "ns.exchange", "ns.file",
-    "ns.wait",     "rank.moves",
+    "mapped",      "cpu.plan",
+    "ns.plan",     "ns.exchange",
+    "ns.file",     "ns.wait",
+    "rank.moves",
 };
 
 enum {

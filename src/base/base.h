@@ -12,6 +12,10 @@
 typedef int64_t brio_off;
 #define BRIO_OFF_MAX INT64_MAX
 
+enum {
+    BRIO_LINE = 64 /* bytes that move between the processor's caches together */
+};
+
 enum brio_dir {
     BRIO_READ,
     BRIO_WRITE

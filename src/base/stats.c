@@ -78,7 +78,6 @@ static const char *const names[BRIO_N_SIZES] = {
     [BRIO_N_OWNERS] = "owners",
     [BRIO_N_OWNED] = "owned",
     [BRIO_N_WINDOWS] = "windows",
-    [BRIO_N_FAR] = "windows.far",
     [BRIO_N_MOVES] = "rank.moves",
     [BRIO_N_COPIED] = "copied",
     [BRIO_N_MESSAGES] = "messages",

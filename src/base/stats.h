@@ -51,7 +51,6 @@ enum brio_counter {
     BRIO_N_OWNERS,   /* aggregators of the accesses with a plan, added up */
     BRIO_N_OWNED,    /* accesses in which this rank was one */
     BRIO_N_WINDOWS,  /* buffers of the file that this rank accessed for others */
-    BRIO_N_FAR,      /* of these, those whose ranks were seen to share no cache */
     BRIO_N_MOVES,    /* of this rank to another core */
     BRIO_N_COPIED,   /* bytes from memory to memory */
     BRIO_N_MESSAGES, /* of data, sent */

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "comm/verdict.h"
 #include "core/shared.h"
-#include "type/stream.h"
+#include "type/pack.h"
 
 enum {
     SHORT = 8 << 10,       /* bytes of a record that goes through the memory, at most, */
@@ -26,10 +26,8 @@ enum {
     SLEEP = 128 << 10, /* bytes of all records, written by one, for which the others sleep where
                           yields do not serve, at least; */
     SLEEP_ONE = 1 << 20, /* of one rank a core: the more there are, the more are in the way */
-    STREAM = 8 << 10, /* bytes of a record that goes past caches which the ranks do not share */
-    FAR = 45,         /* nanoseconds that what the others bring is late: they share no cache */
-    YIELDS = 30,      /* while others are still to come, */
-    MORE_YIELDS = 1000 /* and while the access is made */
+    YIELDS = 30,         /* while others are still to come, */
+    MORE_YIELDS = 1000   /* and while the access is made */
 };
 
 static const uint32_t ANYBODY = 1u << 31;
@@ -75,7 +73,6 @@ struct brio_ordered_head {
     int64_t at, total;     /* etypes: the first place, and how many were taken */
     int64_t moved;         /* bytes of all ranks' data, one behind the other */
     int64_t worst;         /* of what the ranks brought */
-    int64_t late;          /* how long that takes to come, of late (look) */
     char text[BRIO_ERR_TEXT];
     struct entry entry[] __attribute__((aligned(LINE)));
 };
@@ -184,25 +181,6 @@ static BRIO_ERR move_records(struct brio_file *f, enum brio_dir dir, brio_off by
     return result.err;
 }
 
-/* What the ranks bring comes from their caches, all of it at once, in `ns` nanoseconds; if this
- * rank's core shares none with them, a hundred later than else. See fcoll/beacon.h. */
-static void look(struct brio_ordered_head *head, int nranks, int64_t ns)
-{
-    enum {
-        CLOCK = 25,
-        A_RANK = 3,
-        MOST = 300, /* more, and this rank was not running meanwhile */
-        LOOKS = 8   /* that the mean is of */
-    };
-    int64_t late = brio_min(brio_max(ns - CLOCK - A_RANK * nranks, 0), MOST);
-    head->late += (late * 1000 - head->late) / LOOKS;
-}
-
-static bool is_far(const struct brio_ordered_head *head)
-{
-    return head->late > FAR * 1000;
-}
-
 /* By one rank, when all have come. */
 static void act(struct brio_file *f, enum brio_dir dir, struct watch *watch)
 {
@@ -210,8 +188,6 @@ static void act(struct brio_file *f, enum brio_dir dir, struct watch *watch)
     brio_off bytes = 0, most = 0;
     bool here = true;
     head->total = head->moved = head->worst = 0;
-    bool looks = head->entry[f->team.rank].bytes >= STREAM;
-    int64_t began = looks ? brio_now() : 0;
     for (int r = 0; r < f->team.nranks; r++) {
         struct entry *e = &head->entry[r];
         e->etypes_before = head->total;
@@ -222,8 +198,6 @@ static void act(struct brio_file *f, enum brio_dir dir, struct watch *watch)
         most = brio_max(most, e->bytes);
         here &= dir == BRIO_READ || e->here == e->bytes;
     }
-    if (looks)
-        look(head, f->team.nranks, brio_now() - began);
     head->err = BRIO_OK;
     if (brio_file_log(f))
         head->err = brio_shared_stand(f, head->total, &head->at);
@@ -280,15 +254,6 @@ static bool arrive(struct brio_file *f)
     return seen == all || atomic_fetch_or(arrived, ANYBODY) == all;
 }
 
-static void bring(char *record, const struct brio_io *io, brio_off bytes, bool far)
-{
-    brio_off off;
-    if (far && bytes >= STREAM && brio_map_is_piece(io->mem, 0, bytes, &off))
-        brio_stream(record, (char *)((uintptr_t)io->buf + (uintptr_t)off), (size_t)bytes);
-    else
-        brio_pack(record, io->mem, io->buf, 0, bytes);
-}
-
 static void meet(struct brio_file *f, const struct brio_ready *r, int64_t vote)
 {
     struct watch watch = {.weight = brio_sample(f->stats, r->io.bytes)};
@@ -302,7 +267,7 @@ static void meet(struct brio_file *f, const struct brio_ready *r, int64_t vote)
     mine->here = r->io.bytes <= room(f) ? r->io.bytes : 0;
     if (r->io.dir == BRIO_WRITE && mine->here > 0) {
         touch(f, f->team.rank, mine->here);
-        bring(record(f, f->team.rank), &r->io, mine->here, is_far(head));
+        brio_pack(record(f, f->team.rank), r->io.mem, r->io.buf, 0, mine->here);
     }
     if (arrive(f)) {
         act(f, r->io.dir, &watch);

@@ -9,7 +9,7 @@
 
 #include <sys/uio.h>
 
-#include "base/cache_lines.h"
+#include "base/base.h"
 
 enum {
 #if defined(__x86_64__)

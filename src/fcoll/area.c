@@ -2,7 +2,8 @@
 #include "fcoll/area.h"
 
 enum {
-    PAGE = 4096
+    PAGE = 4096,
+    DESKS = 2 * BRIO_DESK
 };
 
 static size_t round_up(size_t n)
@@ -15,25 +16,15 @@ static size_t gates_end(int nranks)
     return sizeof(struct brio_area) + (size_t)nranks * BRIO_BUFFERS * sizeof(struct brio_gate);
 }
 
-static size_t beacons_end(int nranks)
-{
-    return gates_end(nranks) + (size_t)nranks * sizeof(struct brio_beacon);
-}
-
 static size_t head_bytes(int nranks)
 {
-    return round_up(beacons_end(nranks) + sizeof(struct brio_berths) +
+    return round_up(gates_end(nranks) + sizeof(struct brio_berths) +
                     (size_t)nranks * sizeof(int32_t));
-}
-
-struct brio_beacon *brio_area_beacons(const struct brio_crew *crew, int nranks)
-{
-    return (struct brio_beacon *)(void *)(crew->region.mem + gates_end(nranks));
 }
 
 struct brio_berths *brio_area_berths(const struct brio_crew *crew, int nranks)
 {
-    return (struct brio_berths *)(void *)(crew->region.mem + beacons_end(nranks));
+    return (struct brio_berths *)(void *)(crew->region.mem + gates_end(nranks));
 }
 
 static size_t buffer_bytes(brio_off bytes)
@@ -43,7 +34,7 @@ static size_t buffer_bytes(brio_off bytes)
 
 static size_t corner_bytes(brio_off bytes)
 {
-    return BRIO_BUFFERS * buffer_bytes(bytes) + BRIO_DESK;
+    return BRIO_BUFFERS * buffer_bytes(bytes) + DESKS;
 }
 
 size_t brio_area_bytes(int nranks, int nowners, brio_off bytes)
@@ -59,6 +50,6 @@ char *brio_area_desk(const struct brio_crew *crew, int nranks, brio_off bytes, i
 char *brio_area_buffer(const struct brio_crew *crew, int nranks, brio_off bytes, int owner,
                        size_t k)
 {
-    return brio_area_desk(crew, nranks, bytes, owner) + BRIO_DESK +
+    return brio_area_desk(crew, nranks, bytes, owner) + DESKS +
            k % BRIO_BUFFERS * buffer_bytes(bytes);
 }

@@ -5,19 +5,17 @@
 #define BRIO_FCOLL_AREA_H
 
 #include "comm/crew.h"
-#include "fcoll/beacon.h"
 #include "fcoll/berth.h"
 
 enum {
     BRIO_BUFFERS = 2,      /* of an owner: one is filled while the other is accessed */
-    BRIO_DESK = 256 << 10, /* bytes of an owner's desk, where it puts packed data in order */
+    BRIO_DESK = 256 << 10, /* bytes of one of an owner's desks; see there */
     BRIO_BOX_HEAD = 64,    /* before the data in a buffer that travels: see struct brio_box */
 };
 
 struct brio_gate {
     _Atomic uint64_t turn; /* run << 32 | times its keeper was done with the buffer */
     _Atomic uint32_t left; /* ranks of the crew that have not done their part with it yet */
-    _Atomic int32_t last;  /* of those that have, by its number in the crew */
     _Atomic int64_t valid; /* reads: there is data below this offset only */
     _Atomic uint64_t end;  /* of an owner's first: run << 32 | how it ended for this owner, as
                               soon as it has accessed its last window */
@@ -26,19 +24,16 @@ struct brio_gate {
 
 /* How a run ended. */
 enum {
-    BRIO_END_FAILED = 1, /* an access of the file did */
-    BRIO_END_FAR = 2     /* the owner's cache was not that of the others */
+    BRIO_END_FAILED = 1 /* an access of the file did */
 };
 
 struct brio_area {
     struct brio_bell bell;  /* rung when a gate is opened, or all are through with it */
     struct brio_bell over;  /* rung when an owner says how a run ended */
-    _Atomic uint32_t far;   /* an owner's cache is not that of the others */
     _Atomic int32_t owners; /* of the last run */
-    char pad[40];
+    char pad[44];
     struct brio_gate gate[]; /* BRIO_BUFFERS for each rank, for each may be an owner: so that
-                                what was ever a gate never holds data; then their beacons,
-                                and their berths */
+                                what was ever a gate never holds data; then their berths */
 };
 
 /* What a buffer that travels between crews begins with. */
@@ -70,11 +65,10 @@ static inline struct brio_gate *brio_area_gate(const struct brio_crew *crew, int
 }
 
 /* Of the ranks of the crew, in a file with so many. */
-struct brio_beacon *brio_area_beacons(const struct brio_crew *crew, int nranks);
-
 struct brio_berths *brio_area_berths(const struct brio_crew *crew, int nranks);
 
-/* The owner's desk. */
+/* The owner's two desks, one behind the other: where it puts packed data in the order of the
+ * file, and where it puts what it has read packed again. They stay in its own cache. */
 char *brio_area_desk(const struct brio_crew *crew, int nranks, brio_off bytes, int owner);
 
 /* The buffer of the owner's k-th window. */

@@ -6,22 +6,14 @@
 
 enum {
     WORST, /* failure */
-    FAR,
-    BAD, /* ~ of the first byte that an owner has not moved */
+    BAD,   /* ~ of the first byte that an owner has not moved */
     BAD_WORDS = BRIO_MEET_WORDS - BAD
 };
-
-bool brio_ending_good(const struct brio_rounds *r, struct brio_result *out)
-{
-    *out = (struct brio_result){.err = BRIO_OK, .bytes = r->moved};
-    return r->end & BRIO_END_FAR;
-}
 
 void brio_ending_agree(struct brio_reduce *reduce, const struct brio_rounds *r)
 {
     reduce->n = BAD + (int)brio_min(r->plan->nowners, BAD_WORDS);
     reduce->in[WORST] = brio_verdict_vote(r->team, r->err);
-    reduce->in[FAR] = r->plan->own >= 0 && r->distance.far;
     for (int i = BAD; i < reduce->n; i++)
         reduce->in[i] = r->bad < 0 ? ~r->bad : INT64_MIN;
     if (r->plan->own >= 0)
@@ -43,20 +35,20 @@ static brio_off count_moved(const struct brio_reduce *reduce, const struct brio_
     return moved;
 }
 
-bool brio_ending_judge(const struct brio_reduce *reduce, const struct brio_rounds *r,
-                       struct brio_result *out)
+struct brio_result brio_ending_judge(const struct brio_reduce *reduce,
+                                     const struct brio_rounds *r)
 {
-    *out = (struct brio_result){.err = BRIO_OK, .bytes = r->moved};
+    struct brio_result out = {.err = BRIO_OK, .bytes = r->moved};
     if (reduce->failed) {
-        out->err = brio_fail(BRIO_EINTERN, "a reduction of MPI failed");
-        out->bytes = 0;
+        out.err = brio_fail(BRIO_EINTERN, "a reduction of MPI failed");
+        out.bytes = 0;
     } else if (reduce->out[WORST]) {
-        out->bytes = count_moved(reduce, r);
-        out->err = brio_verdict_read(reduce->out[WORST]);
+        out.bytes = count_moved(reduce, r);
+        out.err = brio_verdict_read(reduce->out[WORST]);
     }
     if (r->err) {
         brio_err_restore(r->text);
-        out->err = r->err;
+        out.err = r->err;
     }
-    return !reduce->failed && reduce->out[FAR];
+    return out;
 }

@@ -6,14 +6,11 @@
 #include "comm/reduce.h"
 #include "fcoll/rounds.h"
 
-/* If brio_rounds_good. True if an owner found the others' caches to be far. */
-bool brio_ending_good(const struct brio_rounds *r, struct brio_result *out);
-
-/* Else, collective: begins an agreement on it. */
+/* Unless brio_rounds_good, collective: begins an agreement on it. */
 void brio_ending_agree(struct brio_reduce *reduce, const struct brio_rounds *r);
 
 /* What that came to. */
-bool brio_ending_judge(const struct brio_reduce *reduce, const struct brio_rounds *r,
-                       struct brio_result *out);
+struct brio_result brio_ending_judge(const struct brio_reduce *reduce,
+                                     const struct brio_rounds *r);
 
 #endif

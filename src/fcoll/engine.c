@@ -49,7 +49,6 @@ struct engine {
     struct brio_plan *made; /* not kept yet */
     const char *direct_why; /* the last access was direct, and this is why; NULL: it was not */
     bool fresh;             /* its plan was a new one */
-    bool far;               /* in it, or one before, some ranks' caches were found to be far */
     brio_off shift;
     struct brio_extent extent;
     struct brio_reduce reduce;
@@ -78,7 +77,7 @@ static BRIO_ERR make_parts(struct engine *e)
     if (!err)
         err = brio_calloc(n, sizeof *e->rounds.keepers, (void **)&e->rounds.keepers);
     if (!err)
-        err = brio_calloc(n, sizeof *e->rounds.strands, (void **)&e->rounds.strands);
+        err = brio_calloc(2 * n, sizeof *e->rounds.strands, (void **)&e->rounds.strands);
     if (!err)
         err = brio_seats_open(&e->seats, &e->env, &e->conf, e->maker->grouped);
     return err;
@@ -110,7 +109,6 @@ BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_en
     e->rounds.lane = env->lane;
     e->rounds.crew = e->env.crew;
     e->rounds.stats = env->stats;
-    e->rounds.past = e->conf.past_caches;
     *self = e;
     return BRIO_OK;
 }
@@ -209,13 +207,10 @@ static bool is_equipped(const struct engine *e)
                brio_area_bytes(k->plan->nranks, k->plan->nowners, k->buffer);
 }
 
-/* What a rank knows before it agrees with the others must do for how data lies in buffers, as
- * some may fill them before. */
 static void equip_with(struct engine *e, const struct brio_kept *kept)
 {
     e->rounds.plan = kept->plan;
     e->rounds.buffer = kept->buffer;
-    e->rounds.packed = kept->plan->packable && (e->far || e->conf.packed == BRIO_ON_ALWAYS);
 }
 
 /* If all agree on the plan that was found, it is run at once. */
@@ -464,8 +459,8 @@ static brio_off align_of(const struct engine *e)
     return stripe > 0 && block % stripe != 0 ? stripe : block;
 }
 
-/* Whether data may lie packed in the owners' buffers. */
-static bool may_pack(const struct engine *e)
+/* Whether data lies packed in the owners' buffers. */
+static bool packs(const struct engine *e)
 {
     const int64_t *w = e->reduce.out;
     if (e->phased || e->conf.packed != BRIO_AUTO)
@@ -488,7 +483,7 @@ static void inspect(struct engine *e)
         .listed = e->seats.listed,
         .k = k_of(e),
         .in_file_order = e->phased,
-        .packable = may_pack(e),
+        .packed = packs(e),
         .ordered = e->seats.ordered,
         .row = e->seats.row,
         .crew_of = e->env.crew->crew_of,
@@ -640,14 +635,14 @@ static bool advance(struct engine *e, enum brio_wait how, bool *done, struct bri
             return false;
         *done = !e->phased && brio_rounds_good(&e->rounds);
         if (*done)
-            e->far = brio_ending_good(&e->rounds, out);
+            *out = (struct brio_result){.err = BRIO_OK, .bytes = e->rounds.moved};
         else
             end(e);
         return true;
     case ENDING:
         if (!brio_reduce_done(&e->reduce, how))
             return false;
-        e->far = brio_ending_judge(&e->reduce, &e->rounds, out);
+        *out = brio_ending_judge(&e->reduce, &e->rounds);
         *done = true;
         return true;
     case DIRECT:

@@ -32,7 +32,7 @@ struct brio_coll_conf {
     int exchange;            /* enum brio_exchange */
     int groups;              /* enum brio_grouping */
     enum brio_switch use[2]; /* owners, by enum brio_dir */
-    enum brio_switch packed, past_caches;
+    enum brio_switch packed;
     char config_list[BRIO_HINT_MAX]; /* ROMIO's; see config_list.h */
 };
 extern const struct brio_hint brio_coll_hints[];

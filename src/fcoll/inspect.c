@@ -89,7 +89,7 @@ static BRIO_ERR make_plan(struct brio_inspect *in)
     in->plan->own = -1;
     in->plan->window = extent->buffer;
     in->plan->nranks = extent->nranks;
-    in->plan->packable = extent->packable;
+    in->plan->packed = extent->packed;
     err = brio_calloc((size_t)extent->nranks, sizeof *in->plan->owners,
                       (void **)&in->plan->owners);
     if (err)
@@ -206,18 +206,18 @@ static BRIO_ERR unite(struct brio_inspect *in)
     return err;
 }
 
-/* Of what goes to, or comes from, another crew for one window; or this one, if it may lie
- * packed. */
+/* Of what goes to, or comes from, another crew for one window; or this one, if it lies packed.
+ */
 static brio_off largest_box(const struct brio_inspect *in)
 {
     brio_off most = 0;
-    bool packable = in->plan->packable;
-    if (in->crew->ncrews == 1 && !packable)
+    bool packed = in->plan->packed;
+    if (in->crew->ncrews == 1 && !packed)
         return 0;
     for (size_t k = 0; k < own_owner(in)->nwindows; k++) {
         brio_plan_boxes(in->plan, in->crew, k, in->box_at, in->boxes);
         for (int c = 0; c < in->crew->ncrews; c++)
-            if (c != in->crew->mine || packable)
+            if (c != in->crew->mine || packed)
                 most = brio_max(most, in->boxes[c].bytes);
     }
     return most;
@@ -255,7 +255,7 @@ static BRIO_ERR make_windows(struct brio_inspect *in)
  * know what the others do. */
 static bool in_place(const struct brio_inspect *in, int r)
 {
-    return own_owner(in)->segment == 0 && !in->plan->packable &&
+    return own_owner(in)->segment == 0 && !in->plan->packed &&
            in->crew->crew_of[r] == in->crew->mine;
 }
 

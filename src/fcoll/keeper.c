@@ -7,6 +7,7 @@
 #include "comm/real.h"
 #include "fcoll/rounds.h"
 #include "type/cut.h"
+#include "type/stream.h"
 
 enum {
     TAG = 1
@@ -63,7 +64,7 @@ static bool stretch_of(const struct brio_rounds *r, size_t k, int i, struct stre
 {
     int own = r->plan->own;
     const struct brio_window *w = &r->plan->owners[own].windows[k];
-    if (!r->packed) {
+    if (!r->plan->packed) {
         *out = (struct stretch){w->lo, w->hi, brio_rounds_origin(r, own, k)};
         return i == 0;
     }
@@ -72,6 +73,29 @@ static bool stretch_of(const struct brio_rounds *r, size_t k, int i, struct stre
     out->origin = (uintptr_t)brio_area_desk(r->crew, r->plan->nranks, r->buffer, own) -
                   (uintptr_t)out->lo;
     return out->lo < w->hi;
+}
+
+/* What was read is put together on the second desk, some strands at a time, and leaves it in
+ * whole lines: those of the boxes may be in caches that this core does not share. */
+static void take_apart(struct brio_rounds *r, const struct stretch *s, int n)
+{
+    const struct brio_strand *strand = r->strands, *end = strand + n;
+    struct brio_strand *staged = r->strands + n;
+    char *desk = brio_area_desk(r->crew, r->plan->nranks, r->buffer, r->plan->own) + BRIO_DESK;
+    while (strand < end) {
+        int some = 0;
+        brio_off used = 0;
+        for (; strand + some < end && used + strand[some].bytes <= BRIO_DESK; some++) {
+            staged[some] = strand[some];
+            staged[some].flat = desk + used;
+            used += strand[some].bytes;
+        }
+        brio_weave((void *)s->origin, staged, some, BRIO_READ);
+        for (used = 0; some > 0; some--, strand++) {
+            brio_stream(strand->flat, desk + used, (size_t)strand->bytes);
+            used += strand->bytes;
+        }
+    }
 }
 
 /* Between a stretch of window k and a crew's box: each rank's data packed, ranks in order. */
@@ -83,17 +107,22 @@ static void move_box(struct brio_rounds *r, size_t k, const struct stretch *s, i
     int n = 0;
     for (int rank = 0; rank < r->team->nranks; rank++) {
         const struct brio_map *map = plan->sources[rank];
-        brio_off from, to;
+        brio_off from, to, mine, end;
         if (!map || r->crew->crew_of[rank] != crew)
             continue;
         brio_window_part(&plan->owners[plan->own], k, map, &from, &to);
+        brio_plan_part(plan, plan->own, k, &mine, &end);
+        char *part = rank == r->team->rank && r->here ? r->here + mine : at;
         brio_off first = brio_cut_below(map, s->lo), bytes = brio_cut_below(map, s->hi) - first;
         if (bytes > 0)
-            r->strands[n++] = (struct brio_strand){map, first, bytes, at + first - from};
+            r->strands[n++] = (struct brio_strand){map, first, bytes, part + first - from};
         brio_count(r->stats, BRIO_N_COPIED, bytes);
         at += to - from;
     }
-    brio_weave((void *)s->origin, r->strands, n, r->io->dir);
+    if (plan->packed && r->io->dir == BRIO_READ)
+        take_apart(r, s, n);
+    else
+        brio_weave((void *)s->origin, r->strands, n, r->io->dir);
 }
 
 /* The same for all boxes, the own crew's among them if that has one. */
@@ -102,7 +131,7 @@ static void move_boxes(struct brio_rounds *r, size_t k, const struct stretch *s)
     int own = r->plan->own;
     for (int i = 0; i < r->nposts; i++)
         move_box(r, k, s, r->posts[i].crew, r->posts[i].box[k % BRIO_BUFFERS]);
-    if (r->packed)
+    if (r->plan->packed)
         move_box(r, k, s, r->crew->mine, brio_rounds_buffer(r, own, k));
 }
 
@@ -205,8 +234,10 @@ static void serve_boxes(struct brio_rounds *r, const struct brio_keeper *keeper)
 {
     struct stretch s;
     enum brio_phase before = brio_phase(r->stats, BRIO_PHASE_EXCHANGE);
-    if (owner_of(r, keeper)->segment == 0 && stretch_of(r, keeper->window, keeper->part, &s))
+    if (owner_of(r, keeper)->segment == 0 && stretch_of(r, keeper->window, keeper->part, &s)) {
+        s.hi = brio_min(s.hi, keeper->valid);
         move_boxes(r, keeper->window, &s);
+    }
     brio_phase(r->stats, before);
 }
 
@@ -254,23 +285,6 @@ static bool access_all(struct brio_rounds *r, struct brio_keeper *keeper, enum b
     return true;
 }
 
-/* How far the last rank is that had to do with window k. What it has of it in its cache is in
- * the way of an owner that reads. */
-static void look_around(struct brio_rounds *r, size_t k)
-{
-    int own = r->plan->own, last = brio_area_gate(r->crew, own, k)->last;
-    const struct brio_window *w = &r->plan->owners[own].windows[k];
-    if (r->crew->team.nranks == 1 || !brio_rounds_far_matters(r, own, k))
-        return;
-    if (r->past == BRIO_AUTO && last != r->crew->team.rank)
-        brio_distance_look(&r->distance, &brio_area_beacons(r->crew, r->plan->nranks)[last]);
-    bool far = r->past == BRIO_ON_ALWAYS || r->distance.far;
-    atomic_store(&brio_area_of(r->crew)->far, far);
-    brio_count(r->stats, BRIO_N_FAR, far);
-    if (far && r->io->dir == BRIO_READ)
-        brio_lines_drop(brio_rounds_buffer(r, own, k), (size_t)(w->hi - w->lo));
-}
-
 /* True when window k has been accessed, and what other crews have to do with it is done. */
 static bool access_file(struct brio_rounds *r, struct brio_keeper *keeper, enum brio_wait how)
 {
@@ -280,7 +294,6 @@ static bool access_file(struct brio_rounds *r, struct brio_keeper *keeper, enum 
         keeper->part = 0;
         brio_count(r->stats, BRIO_N_WINDOWS, 1);
         keeper->valid = BRIO_OFF_MAX;
-        look_around(r, k);
     }
     enum brio_phase before = brio_phase(r->stats, BRIO_PHASE_FILE);
     bool done = access_all(r, keeper, how);
@@ -333,7 +346,7 @@ static void end(struct brio_rounds *r, const struct brio_keeper *keeper)
 {
     if (keeper->owner != r->plan->own || keeper->window < owner_of(r, keeper)->nwindows)
         return;
-    uint32_t how = (r->err ? BRIO_END_FAILED : 0U) | (r->distance.far ? BRIO_END_FAR : 0U);
+    uint32_t how = (r->err ? BRIO_END_FAILED : 0U);
     atomic_store(&brio_area_gate(r->crew, keeper->owner, 0)->end, (uint64_t)r->run << 32 | how);
     brio_bell_ring(&brio_area_of(r->crew)->over);
 }

@@ -15,23 +15,14 @@
 
 /* ---- As a source or sink ------------------------------------------------------------- */
 
-/* What is read is not wanted soon if it is long. What is written the owner wants at once, and
- * has it sooner from memory than from a cache that it does not share. */
-static bool goes_past(const struct brio_rounds *r, bool packed)
-{
-    bool far = atomic_load_explicit(&brio_area_of(r->crew)->far, memory_order_relaxed);
-    if (r->past != BRIO_AUTO)
-        return r->past == BRIO_ON_ALWAYS;
-    return (far || r->io->dir == BRIO_READ) && brio_worth_streaming(r->io, packed);
-}
-
 /* Between the user's memory and bytes of a map at `there`. */
 static void copy_data(const struct brio_rounds *r, void *there, const struct brio_map *map,
                       brio_off at, brio_off pos, brio_off bytes)
 {
     const struct brio_io *io = r->io;
     struct brio_cursor other, mem;
-    brio_copier *move = goes_past(r, map == r->flat) ? brio_stream_copy : brio_copy;
+    bool packed = map == r->flat;
+    brio_copier *move = brio_worth_streaming(io, packed) ? brio_stream_copy : brio_copy;
     brio_cursor_init(&other, map, at);
     brio_cursor_init(&mem, io->mem, io->mem_pos + pos);
     if (io->dir == BRIO_WRITE)
@@ -40,20 +31,13 @@ static void copy_data(const struct brio_rounds *r, void *there, const struct bri
         move(io->buf, &mem, there, &other, bytes);
 }
 
-static void light(const struct brio_rounds *r, struct brio_gate *gate)
-{
-    int me = r->crew->team.rank;
-    atomic_store_explicit(&gate->last, me, memory_order_relaxed);
-    brio_beacon_light(&brio_area_beacons(r->crew, r->plan->nranks)[me]);
-}
-
 /* Between the user's memory and window k, which has the order of the file; or a box, where each
  * rank's data lies packed. */
 static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes)
 {
-    brio_count(r->stats, BRIO_N_COPIED, bytes);
-    if (bytes == 0)
+    if (bytes == 0 || (r->here && owner == r->plan->own))
         return;
+    brio_count(r->stats, BRIO_N_COPIED, bytes);
     if (brio_rounds_in_order(r, owner)) {
         copy_data(r, (void *)brio_rounds_origin(r, owner, k), r->plan->mine, pos, pos, bytes);
     } else {
@@ -61,8 +45,6 @@ static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos,
         brio_off at = r->plan->owners[owner].windows[k].box_at;
         copy_data(r, box->data, r->flat, at, pos, bytes);
     }
-    if (brio_rounds_far_matters(r, owner, k))
-        light(r, brio_area_gate(r->crew, owner, k));
 }
 
 /* This rank's part of window k, data bytes [pos, pos+bytes), if it is its turn. */
@@ -119,9 +101,21 @@ static size_t windows_ahead(const struct brio_owner *owner)
     return (size_t)brio_min((brio_off)owner->nwindows, BRIO_BUFFERS);
 }
 
+static void look_here(struct brio_rounds *r)
+{
+    const struct brio_plan *plan = r->plan;
+    const struct brio_io *io = r->io;
+    brio_off off;
+    r->here = NULL;
+    if (plan->packed && plan->own >= 0 && plan->owners[plan->own].segment == 0 &&
+        io->bytes > 0 && brio_map_is_piece(io->mem, io->mem_pos, io->bytes, &off))
+        r->here = (char *)((uintptr_t)io->buf + (uintptr_t)off);
+}
+
 void brio_rounds_ahead(struct brio_rounds *r)
 {
     brio_off from, to;
+    look_here(r);
     r->ahead = true;
     r->nopen = 0;
     r->nkeepers = 0;
@@ -164,6 +158,7 @@ void brio_rounds_start(struct brio_rounds *r)
     r->err = BRIO_OK;
     r->bad = BRIO_OFF_MAX;
     r->nkeepers = 0;
+    look_here(r);
     if (plan->own >= 0)
         atomic_store(&brio_area_of(r->crew)->owners, plan->nowners);
     for (int a = 0; a < plan->nowners; a++) {

@@ -44,18 +44,17 @@ struct brio_rounds {
     uint32_t run;
     size_t *next;   /* by owner: the window that this rank comes to next */
     int nopen;      /* owners that this rank has not finished with */
-    bool packed;    /* within the crew, too, data lies in buffers as in a box */
     bool ahead;     /* the first windows were filled before the run, by all ranks */
     brio_off moved; /* of its data, what is certain: all, unless a window was short */
     struct brio_keeper *keepers;
     int nkeepers;
     struct brio_post *posts; /* an owner's, with every other crew that has data for it */
     int nposts;
-    struct brio_strand *strands;   /* an owner's, room for one a rank */
-    struct brio_ticket ticket;     /* an owner's */
-    struct brio_distance distance; /* an owner's; stays from run to run */
-    enum brio_switch past;         /* the caches */
-    enum brio_err err;             /* of the first access that failed */
+    struct brio_strand *strands; /* an owner's, room for two a rank */
+    char *here; /* an owner's own data, which needs no box, where others' lies packed: if it is
+                   one piece of memory, else NULL */
+    struct brio_ticket ticket; /* an owner's */
+    enum brio_err err;         /* of the first access that failed */
     char text[BRIO_ERR_TEXT];
     brio_off bad; /* and where: the first byte that was not moved; -1: nobody knows whose, and
                      of no owner */
@@ -131,19 +130,8 @@ static inline bool brio_rounds_near(const struct brio_rounds *r, int owner)
  * rank after rank. */
 static inline bool brio_rounds_in_order(const struct brio_rounds *r, int owner)
 {
-    return r->plan->owners[owner].segment == 0 && !r->packed && brio_rounds_near(r, owner);
-}
-
-/* True if so much lies in the owner's window that it matters how far from it the others are. */
-static inline bool brio_rounds_far_matters(const struct brio_rounds *r, int owner, size_t k)
-{
-    enum {
-        MUCH = 256 << 10
-    };
-    const struct brio_window *w = &r->plan->owners[owner].windows[k];
-    return r->past != BRIO_OFF_NEVER && brio_rounds_near(r, owner) &&
-           r->plan->owners[owner].segment == 0 && brio_lines_droppable() &&
-           (r->past == BRIO_ON_ALWAYS || w->hi - w->lo >= MUCH);
+    return r->plan->owners[owner].segment == 0 && !r->plan->packed &&
+           brio_rounds_near(r, owner);
 }
 
 void brio_keeper_start(struct brio_rounds *r, struct brio_keeper *keeper);

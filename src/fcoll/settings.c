@@ -69,13 +69,6 @@ const struct brio_hint brio_coll_hints[] = {
      .same = true,
      .help = "data lies packed in the memory of a node, and owners put it in order: always, "
              "never, or where that is faster"},
-    {.name = "cb_past_caches",
-     .kind = BRIO_HINT_SWITCH,
-     .offset = AT(past_caches),
-     .def = "automatic",
-     .same = true,
-     .help = "what a node's ranks exchange goes past the processor's caches: always, never, or "
-             "where that is faster"},
     {.name = "cb_move_ranks",
      .kind = BRIO_HINT_BOOL,
      .offset = AT(move_ranks),

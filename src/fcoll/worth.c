@@ -1,7 +1,6 @@
 /* What an access of its own costs a rank against a copy to and from an owner. */
 #include "fcoll/worth.h"
 
-#include "base/cache_lines.h"
 #include "comm/bell.h"
 #include "fcoll/area.h"
 
@@ -39,9 +38,8 @@ bool brio_worth_streaming(const struct brio_io *io, bool packed)
 {
     brio_off here = average(io->mem, io->mem_pos, io->bytes);
     brio_off there = packed ? io->bytes : brio_worth_piece(io);
-    brio_off least = io->dir == BRIO_WRITE ? BRIO_LINE
-                     : here == io->bytes   ? GATHER_PIECE
-                                           : STREAM_PIECE;
+    bool together = io->dir == BRIO_READ && here == io->bytes;
+    brio_off least = together ? GATHER_PIECE : STREAM_PIECE;
     return io->bytes >= STREAM_BYTES && brio_min(here, there) >= least;
 }
 

@@ -1,9 +1,7 @@
-/* Where the processor has no such stores, plain copies. */
+/* By `rep movsb', where the processor is good at it. */
 #include "type/stream.h"
 
 #include <string.h>
-
-#include "base/cache_lines.h"
 
 enum {
     LINE = BRIO_LINE,
@@ -11,56 +9,47 @@ enum {
     SHORT = 4096     /* longer pieces are better not put together first */
 };
 
-#ifdef __SSE2__
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+static bool is_able(void)
+{
+    static _Atomic int known = -1;
+    if (known < 0) {
+        const unsigned enhanced = 1u << 9; /* of these instructions */
+        unsigned a, b = 0, c, d;
+        known = __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & enhanced;
+    }
+    return known;
+}
 
 /* Whole cache lines, `to` at the beginning of one. */
-static void stream_lines(char *to, const char *from, size_t n)
+static void copy_lines(char *to, const char *from, size_t n)
 {
-    for (; n > 0; n -= LINE, to += LINE, from += LINE) {
-        __m128i part[4];
-        for (int i = 0; i < 4; i++)
-            part[i] = _mm_loadu_si128((const __m128i *)(const void *)from + i);
-        for (int i = 0; i < 4; i++)
-            _mm_stream_si128((__m128i *)(void *)to + i, part[i]);
-    }
-}
-
-/* What is no whole cache line of `to` goes the usual way. */
-static void stream(char *to, const char *from, size_t n)
-{
-    size_t head = (size_t)(-(uintptr_t)to % LINE);
-    if (head > n)
-        head = n;
-    size_t body = (n - head) / LINE * LINE, tail = n - head - body;
-    memcpy(to, from, head);
-    stream_lines(to + head, from + head, body);
-    memcpy(to + head + body, from + head + body, tail);
-}
-
-/* Such stores are seen by others in no order, unless this is between them. */
-static void settle(void)
-{
-    _mm_sfence();
+    if (is_able())
+        __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+    else
+        memcpy(to, from, n);
 }
 
 #else
 
-static void stream(char *to, const char *from, size_t n)
+static void copy_lines(char *to, const char *from, size_t n)
 {
     memcpy(to, from, n);
-}
-
-static void settle(void)
-{
 }
 
 #endif
 
 void brio_stream(void *to, const void *from, size_t n)
 {
-    stream(to, from, n);
-    settle();
+    size_t head = (size_t)(-(uintptr_t)to % LINE);
+    if (head > n)
+        head = n;
+    size_t body = (n - head) / LINE * LINE, tail = n - head - body;
+    memcpy(to, from, head);
+    copy_lines((char *)to + head, (const char *)from + head, body);
+    memcpy((char *)to + head + body, (const char *)from + head + body, tail);
 }
 
 /* One side of a copy: what its cursor gave last, and how much of the first piece is done. */
@@ -103,7 +92,7 @@ static void gather(char *to, const struct brio_map *map, const void *from, brio_
     for (brio_off n; bytes > 0; bytes -= n, pos += n, to += n, aside = 0) {
         n = brio_min(bytes, (brio_off)(DESK - aside));
         brio_pack(desk + aside, map, from, pos, n);
-        stream(to, desk + aside, (size_t)n);
+        brio_stream(to, desk + aside, (size_t)n);
     }
 }
 
@@ -119,7 +108,6 @@ void brio_stream_copy(void *to, struct brio_cursor *dst, const void *from,
     }
     for (brio_off n; bytes > 0; bytes -= n) {
         n = brio_min(piece(&put, bytes), piece(&get, bytes));
-        stream(pass(&put, to, n), pass(&get, from, n), (size_t)n);
+        brio_stream(pass(&put, to, n), pass(&get, from, n), (size_t)n);
     }
-    settle();
 }

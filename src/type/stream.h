@@ -1,12 +1,13 @@
-/* Copies that go past the processor's caches, straight to memory: for bytes that a core which
- * shares no cache with this one reads next, and for those that nobody reads soon. For pieces of
- * many cache lines; to one place, of some. */
+/* Copies that overwrite whole cache lines without fetching them first: for memory that is in
+ * nobody's cache, as what is read goes to, or in that of a core which shares none with this
+ * one. From core to core, 64 MiB through windows of 2 MiB take 3 ms if these share no cache, 7
+ * by plain stores. For pieces of many cache lines; to one place, of some. */
 #ifndef BRIO_TYPE_STREAM_H
 #define BRIO_TYPE_STREAM_H
 
 #include "type/pack.h"
 
-/* memcpy; what is no whole cache line of `to` goes the usual way. */
+/* memcpy. */
 void brio_stream(void *to, const void *from, size_t n);
 
 /* brio_copy. */

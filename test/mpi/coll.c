@@ -119,7 +119,6 @@ static void draw_setup(struct coll_setup *s, int64_t *most)
     s->block = test_below(3) ? 0 : 512;
     s->exchange = test_below(2) ? (int)test_below(4) : 0;
     s->groups = test_below(2) ? (int)test_below(4) : 0;
-    s->past = (int)test_below(2);
     s->packed = (int)test_below(2);
 }
 

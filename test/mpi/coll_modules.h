@@ -109,7 +109,6 @@ struct coll_setup {
     long block;   /* cb_block_size, 0: not said */
     int exchange; /* cb_exchange, an index; 0: not said */
     int groups;   /* cb_groups, likewise */
-    int past;     /* cb_past_caches=enable */
     int packed;   /* cb_packed=enable */
     int no_sieve; /* bytes reach the file by pwrite, not through a mapping */
     int atomic;
@@ -131,10 +130,10 @@ static inline const char *coll_text(const struct coll_setup *s)
     static char text[256];
     snprintf(text, sizeof text,
              "fcoll=%.63s BRIO_NODES=%d cb_nodes=%d cb_buffer_size=%ld cb_block_size=%ld "
-             "cb_exchange=%s cb_groups=%s%s%s%s",
+             "cb_exchange=%s cb_groups=%s%s%s",
              s->module, s->nodes, s->owners, s->buffer, s->block, coll_exchange[s->exchange],
-             coll_groups[s->groups], s->past ? " cb_past_caches=enable" : "",
-             s->packed ? " cb_packed=enable" : "", s->atomic ? " atomic" : "");
+             coll_groups[s->groups], s->packed ? " cb_packed=enable" : "",
+             s->atomic ? " atomic" : "");
     return text;
 }
 
@@ -170,8 +169,6 @@ static inline MPI_File coll_open(const struct coll_setup *s)
         MPI_Info_set(info, "cb_exchange", coll_exchange[s->exchange]);
     if (s->groups)
         MPI_Info_set(info, "cb_groups", coll_groups[s->groups]);
-    if (s->past)
-        MPI_Info_set(info, "cb_past_caches", "enable");
     if (s->packed)
         MPI_Info_set(info, "cb_packed", "enable");
     if (s->no_sieve)
