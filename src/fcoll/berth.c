@@ -1,6 +1,7 @@
 /* One rank moves at a time, and the others see it as if it were there already. */
 #include "fcoll/berth.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/stats.h"
@@ -21,13 +22,15 @@ void brio_berth_open(struct brio_berth *b, const struct brio_team *crew, bool ma
             b->ncores = c + 1;
 }
 
+/* Owners keep apart from each other, and leave it to the others to make room. */
 int brio_berth_better(const struct brio_berth *b, const struct brio_berths *all, int n,
-                      int mine)
+                      int mine, bool owns)
 {
     int count[CPU_SETSIZE] = {0}, best = mine;
     for (int r = 0; r < n; r++) {
-        int core = atomic_load_explicit(&all->core[r], memory_order_relaxed) - 1;
-        if (core >= 0 && core < CPU_SETSIZE)
+        int said = atomic_load_explicit(&all->core[r], memory_order_relaxed);
+        int core = abs(said) - 1;
+        if (core >= 0 && core < CPU_SETSIZE && (!owns || said < 0))
             count[core]++;
     }
     for (int c = 0; c < b->ncores; c++)
@@ -52,29 +55,30 @@ static bool move_to(int core)
     return true;
 }
 
-static void be_at(struct brio_berths *all, int rank, int core)
+static void be_at(struct brio_berths *all, int rank, int core, bool owns)
 {
-    if (atomic_load_explicit(&all->core[rank], memory_order_relaxed) != core + 1)
-        atomic_store_explicit(&all->core[rank], core + 1, memory_order_relaxed);
+    int32_t said = owns ? -(core + 1) : core + 1;
+    if (atomic_load_explicit(&all->core[rank], memory_order_relaxed) != said)
+        atomic_store_explicit(&all->core[rank], said, memory_order_relaxed);
 }
 
 bool brio_berth_look(struct brio_berth *b, struct brio_berths *all,
-                     const struct brio_team *crew)
+                     const struct brio_team *crew, bool owns)
 {
     uint32_t nobody = 0;
     int mine = b->stays ? -1 : sched_getcpu();
     if (mine < 0 || mine >= CPU_SETSIZE)
         return false;
-    be_at(all, crew->rank, mine);
-    if (brio_berth_better(b, all, crew->nranks, mine) == mine ||
+    be_at(all, crew->rank, mine, owns);
+    if (brio_berth_better(b, all, crew->nranks, mine, owns) == mine ||
         brio_now() - b->moved < SELDOM ||
         !atomic_compare_exchange_strong(&all->moving, &nobody, 1))
         return false;
-    int better = brio_berth_better(b, all, crew->nranks, mine);
+    int better = brio_berth_better(b, all, crew->nranks, mine, owns);
     b->moved = brio_now();
     b->stays = better != mine && !move_to(better);
     if (!b->stays)
-        be_at(all, crew->rank, better);
+        be_at(all, crew->rank, better, owns);
     atomic_store(&all->moving, 0);
     return better != mine && !b->stays;
 }

@@ -49,6 +49,7 @@ struct engine {
     struct brio_plan *made; /* not kept yet */
     const char *direct_why; /* the last access was direct, and this is why; NULL: it was not */
     bool fresh;             /* its plan was a new one */
+    bool owned;             /* in the last run, this rank was an owner */
     brio_off shift;
     struct brio_extent extent;
     struct brio_reduce reduce;
@@ -290,7 +291,8 @@ void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
     struct engine *e = self;
     const struct brio_crew *crew = e->env.crew;
     if (crew->region.mem &&
-        brio_berth_look(&e->berth, brio_area_berths(crew, e->env.team->nranks), &crew->team))
+        brio_berth_look(&e->berth, brio_area_berths(crew, e->env.team->nranks), &crew->team,
+                        e->owned))
         brio_count(e->env.stats, BRIO_N_MOVES, 1);
     e->io = *io;
     e->mine = mine;
@@ -333,7 +335,8 @@ static void run(struct engine *e)
     e->rounds.shift = e->shift;
     brio_phase(e->env.stats, BRIO_PHASE_EXCHANGE);
     brio_count(e->env.stats, BRIO_N_OWNERS, e->rounds.plan->nowners);
-    brio_count(e->env.stats, BRIO_N_OWNED, e->rounds.plan->own >= 0);
+    e->owned = e->rounds.plan->own >= 0;
+    brio_count(e->env.stats, BRIO_N_OWNED, e->owned);
     if (e->phased)
         brio_phases_start(&e->phases, e->nrounds);
     else
@@ -459,31 +462,50 @@ static brio_off align_of(const struct engine *e)
     return stripe > 0 && block % stripe != 0 ? stripe : block;
 }
 
-/* Whether data lies packed in the owners' buffers. */
-static bool packs(const struct engine *e)
+/* What the agreement says of it. */
+static struct brio_whole whole_of(const struct engine *e)
 {
     const int64_t *w = e->reduce.out;
-    if (e->phased || e->conf.packed != BRIO_AUTO)
-        return !e->phased && e->conf.packed == BRIO_ON_ALWAYS;
-    return brio_worth_packing(~w[SMALLEST], w[MOST] * e->env.team->nranks, w[HIGH] - ~w[LOW]);
+    return (struct brio_whole){
+        .dir = e->io.dir,
+        .piece = ~w[SMALLEST],
+        .volume = w[MOST] * e->env.team->nranks,
+        .span = w[HIGH] - ~w[LOW],
+        .cores = (int)w[CORES] * e->nnodes,
+        .nnodes = e->nnodes,
+    };
+}
+
+static bool is_sparse(const struct engine *e)
+{
+    const struct brio_whole all = whole_of(e);
+    return brio_worth_sparse(&e->env, &all);
+}
+
+static bool packs(const struct engine *e, const struct brio_whole *all)
+{
+    if (e->phased || e->conf.packed == BRIO_OFF_NEVER)
+        return false;
+    return e->conf.packed == BRIO_ON_ALWAYS || brio_worth_packing(&e->env, all);
 }
 
 static void inspect(struct engine *e)
 {
     const struct brio_io *io = &e->io;
     const int64_t *w = e->reduce.out;
+    const struct brio_whole all = whole_of(e);
+    const bool packed = packs(e, &all);
     struct brio_map *mine = NULL;
     brio_phase(e->env.stats, BRIO_PHASE_PLAN);
     enum brio_err err = brio_map_cut(io->file, io->base, io->pos, io->bytes, &mine);
     e->extent = (struct brio_extent){
         .nranks = e->env.team->nranks,
-        .at_once = brio_worth_at_once(&e->env, io->dir, (int)w[CORES], e->nnodes,
-                                      (w[HIGH] - ~w[LOW]) / e->conf.buffer),
+        .at_once = brio_worth_at_once(&e->env, &all, e->conf.buffer, packed),
         .spread = e->seats.spread,
         .listed = e->seats.listed,
         .k = k_of(e),
         .in_file_order = e->phased,
-        .packed = packs(e),
+        .packed = packed,
         .ordered = e->seats.ordered,
         .row = e->seats.row,
         .crew_of = e->env.crew->crew_of,
@@ -557,9 +579,7 @@ static void decide(struct engine *e, enum brio_wait how)
     e->rounds.ahead = hit && !w[NOT_AHEAD];
     if (e->reduce.failed || w[WORST])
         e->direct_why = "a rank had failed before";
-    else if (!hit && !always &&
-             brio_worth_sparse(&e->env, ~w[SMALLEST], w[MOST] * e->env.team->nranks,
-                               w[HIGH] - ~w[LOW]))
+    else if (!hit && !always && is_sparse(e))
         e->direct_why = "the gaps between the pieces are large, and would be left anyway";
     if ((e->direct_why || !hit) && e->env.crew->region.mem)
         brio_area_call(e->env.crew);

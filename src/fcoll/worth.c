@@ -15,7 +15,8 @@ enum {
     SMALLEST_WINDOW = 512 << 10, /* less costs more turns than it gains */
     WINDOWS = 4,
     MARGIN = 16 << 10,     /* as windows end at whole blocks: no last one for a few bytes */
-    PACK_PIECE = 128,      /* longer ones are faster by themselves */
+    PACK_PIECE = 2048,     /* longer ones are faster by themselves; */
+    PACK_READ = 384,       /* those that are read where ranks share cores */
     STREAM_PIECE = 512,    /* most of it is whole cache lines */
     GATHER_PIECE = 256,    /* to one place, where they all are */
     STREAM_BYTES = 2 << 20 /* no core's own cache would keep them */
@@ -85,36 +86,38 @@ bool brio_worth_owner(const struct brio_coll_env *env, const struct brio_io *io)
     return brio_worth_piece(io) < large(env, io->dir);
 }
 
-bool brio_worth_sparse(const struct brio_coll_env *env, brio_off piece, brio_off volume,
-                       brio_off span)
+bool brio_worth_sparse(const struct brio_coll_env *env, const struct brio_whole *all)
 {
-    return env->local && piece >= PAGE && volume < span / SPARSE;
+    return env->local && all->piece >= PAGE && all->volume < all->span / SPARSE;
 }
 
-bool brio_worth_packing(brio_off piece, brio_off volume, brio_off span)
+/* Not on servers: a desk is small, and so would be their accesses. */
+bool brio_worth_packing(const struct brio_coll_env *env, const struct brio_whole *all)
 {
-    return piece < PACK_PIECE && volume <= span && volume >= span / SPARSE;
+    bool roomy = env->team->nranks <= all->cores;
+    brio_off longest = all->dir == BRIO_WRITE || roomy ? PACK_PIECE : PACK_READ;
+    return env->local && all->piece < longest && all->volume <= all->span &&
+           all->volume >= all->span / SPARSE;
 }
 
 /* Of an access to a page cache, one a core, unless ranks share cores. Then writes have one
  * owner: those to one file wait for each other, and while it writes, the others copy, from whom
- * a second would only take a core (64 MiB on 8 ranks: 6-14 % slower in 7 of 8 cases). Reads do
- * not wait. An access that is short ends before it has got going: with more owners than cores
- * there is one at work from the beginning, also of a write, whose data then lies in buffers of
- * many owners before they agree. */
-int brio_worth_at_once(const struct brio_coll_env *env, enum brio_dir dir, int cores,
-                       int nnodes, brio_off buffers)
+ * a second would only take a core (64 MiB on 8 ranks: 6-14 % slower in 7 of 8 cases); but not
+ * if owners have to put pieces in order, too. Reads do not wait. An access that is short ends
+ * before it has got going: with more owners than cores there is one at work from the beginning,
+ * also of a write, whose data then lies in buffers of many owners before they agree. */
+int brio_worth_at_once(const struct brio_coll_env *env, const struct brio_whole *all,
+                       brio_off buffer, bool packed)
 {
     static const struct {
         int buffers; /* less than so many, each of them two windows, is short */
         int owners;  /* a core, then */
     } shortness[] = {[BRIO_READ] = {8, 4}, [BRIO_WRITE] = {2, 2}};
-    int all = cores * nnodes;
-    if (!env->local || env->team->nranks <= all)
-        return all;
-    if (buffers < shortness[dir].buffers)
-        return shortness[dir].owners * all;
-    return dir == BRIO_READ ? all : nnodes;
+    if (!env->local || env->team->nranks <= all->cores)
+        return all->cores;
+    if (all->span / buffer < shortness[all->dir].buffers)
+        return shortness[all->dir].owners * all->cores;
+    return all->dir == BRIO_READ || packed ? all->cores : all->nnodes;
 }
 
 /* Servers want large accesses. A page cache does not: there both windows of an owner are one

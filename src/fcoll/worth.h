@@ -21,22 +21,28 @@ bool brio_worth_planning(const struct brio_coll_env *env, const struct brio_io *
  * many, and that would let one writer in at a time. */
 bool brio_worth_owner(const struct brio_coll_env *env, const struct brio_io *io);
 
-/* True if all had better do without after all: large gaps between pieces of some size
- * stay gaps, and owners would only copy. `piece` is the smallest average of any rank. */
-bool brio_worth_sparse(const struct brio_coll_env *env, brio_off piece, brio_off volume,
-                       brio_off span);
+/* An access of all ranks together, as each of them knows it. */
+struct brio_whole {
+    enum brio_dir dir;
+    brio_off piece;        /* the smallest average of any rank */
+    brio_off volume, span; /* bytes, at most; from the first to the last in the file */
+    int cores, nnodes;     /* of all nodes */
+};
 
-/* True if data had better lie packed in an owner's buffer where its ranks share no cache, and
- * be put in order by the owner: in its own order, lines of it would go from rank to rank. */
-bool brio_worth_packing(brio_off piece, brio_off volume, brio_off span);
+/* True if all had better do without owners after all: large gaps between pieces of some size
+ * stay gaps, and owners would only copy. */
+bool brio_worth_sparse(const struct brio_coll_env *env, const struct brio_whole *all);
+
+/* True if data had better lie packed in an owner's buffer, and be put in order by the owner: in
+ * the order of the file, cache lines of it would go from rank to rank. */
+bool brio_worth_packing(const struct brio_coll_env *env, const struct brio_whole *all);
 
 /* Bytes that an owner should have at least: with less it costs more than it gains. */
 brio_off brio_worth_share(const struct brio_coll_env *env, enum brio_dir dir);
 
-/* Owners that get on at the same time, with so many cores on each node; of an access as long as
- * so many collective buffers. */
-int brio_worth_at_once(const struct brio_coll_env *env, enum brio_dir dir, int cores,
-                       int nnodes, brio_off buffers);
+/* Owners that get on at the same time, each with a collective buffer of so many bytes. */
+int brio_worth_at_once(const struct brio_coll_env *env, const struct brio_whole *all,
+                       brio_off buffer, bool packed);
 
 /* Bytes of one window of an owner that has a collective buffer of so many, and so many bytes of
  * the file. */

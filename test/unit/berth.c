@@ -36,14 +36,15 @@ static int draw_core(void)
     return c;
 }
 
-/* Ranks on the fullest core of those allowed, less those on the emptiest. */
-static int difference(int n)
+/* Ranks on the fullest core of those allowed, less those on the emptiest; of all, or only of
+ * owners. */
+static int difference(int n, bool owners)
 {
     int most = 0, least = RANKS;
     for (int c = 0; c < mine.ncores; c++) {
         int count = 0;
         for (int r = 0; r < n; r++)
-            count += all->core[r] == c + 1;
+            count += all->core[r] == -(c + 1) || (!owners && all->core[r] == c + 1);
         if (CPU_ISSET((size_t)c, &mine.allowed)) {
             most = count > most ? count : most;
             least = count < least ? count : least;
@@ -57,10 +58,11 @@ static int go_round(int n)
 {
     int moves = 0;
     for (int r = 0; r < n; r++) {
-        int core = all->core[r] - 1, better = brio_berth_better(&mine, all, n, core);
+        bool owns = all->core[r] < 0;
+        int core = abs(all->core[r]) - 1, better = brio_berth_better(&mine, all, n, core, owns);
         CHECK(CPU_ISSET((size_t)better, &mine.allowed), "core %d is not allowed", better);
         moves += better != core;
-        all->core[r] = better + 1;
+        all->core[r] = owns ? -(better + 1) : better + 1;
     }
     return moves;
 }
@@ -72,15 +74,15 @@ static void ranks_are_spread(void)
         int n = 1 + (int)test_below(RANKS), rounds = 0;
         draw_cores();
         for (int r = 0; r < n; r++)
-            all->core[r] = draw_core() + 1;
-        int before = difference(n);
+            all->core[r] = (draw_core() + 1) * (test_below(3) ? 1 : -1);
+        bool good = difference(n, false) < 2 && difference(n, true) < 2;
         while (go_round(n) > 0 && rounds < RANKS)
             rounds++;
         CHECK(rounds < RANKS, "seed %llu: they never come to rest", (unsigned long long)seed);
-        CHECK(difference(n) < 2, "seed %llu: %d more on a core than on another",
-              (unsigned long long)seed, difference(n));
-        CHECK(before > 1 || rounds == 0, "seed %llu: moved without need",
-              (unsigned long long)seed);
+        CHECK(difference(n, false) < 2 && difference(n, true) < 2,
+              "seed %llu: %d ranks more on a core than on another, %d owners",
+              (unsigned long long)seed, difference(n, false), difference(n, true));
+        CHECK(!good || rounds == 0, "seed %llu: moved without need", (unsigned long long)seed);
     }
 }
 
@@ -95,9 +97,9 @@ static void others_do_not_count(void)
         all->core[r] = 0;
     all->core[0] = all->core[1] = 1;
     all->core[2] = all->core[3] = 8;
-    CHECK(brio_berth_better(&mine, all, 6, 0) == 1, "an empty core is not seen");
+    CHECK(brio_berth_better(&mine, all, 6, 0, false) == 1, "an empty core is not seen");
     all->core[4] = 2;
-    CHECK(brio_berth_better(&mine, all, 6, 0) == 0, "it moves where it is no better");
+    CHECK(brio_berth_better(&mine, all, 6, 0, false) == 0, "it moves where it is no better");
 }
 
 int main(int argc, char **argv)
