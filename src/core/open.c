@@ -200,6 +200,7 @@ static BRIO_ERR open_store(struct brio_file *f, struct found *found)
     if (f->team.rank != 0)
         err = fs->open(&how, f->chosen[BRIO_FS].conf, &f->fs, &f->store);
     f->store.local = f->facts.local && f->facts.nnodes == 1;
+    f->store.shared = f->facts.nranks > 1;
     f->store.stats = f->stats;
     return err;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "fbtl/even.h"
+#include "fbtl/warm.h"
 
 /* What a call that moved nothing means; for a read of 0 bytes, the end of the file. */
 static enum brio_err judge(enum brio_dir dir, const char *call, brio_off n, brio_off off,
@@ -29,16 +30,32 @@ struct brio_port brio_port_of(const struct brio_store *store)
                               .stats = store->stats};
 }
 
+/* A call that is taken as it is, but for a write that warms its memory first. */
+static brio_off move(const struct brio_port *port, enum brio_dir dir, const struct iovec *iov,
+                     int niov, brio_off off)
+{
+    if (dir == BRIO_WRITE && port->warms)
+        brio_warm(iov, niov);
+    return port->move(port, dir, iov, niov, off);
+}
+
+/* Of `len` bytes, as many as one call is asked for. */
+static brio_off at_once(const struct brio_port *port, enum brio_dir dir, brio_off len)
+{
+    brio_off most = brio_min(len, port->most);
+    return dir == BRIO_WRITE && port->warms ? brio_warm_part(most) : most;
+}
+
 struct brio_result brio_move_flat(const struct brio_port *port, enum brio_dir dir, void *addr,
                                   brio_off off, brio_off len)
 {
     brio_off done = 0;
     while (done < len) {
-        struct iovec piece = {(char *)addr + done, (size_t)brio_min(len - done, port->most)};
+        struct iovec piece = {(char *)addr + done, (size_t)at_once(port, dir, len - done)};
         struct brio_even even = {.shift = 0};
         if (dir == BRIO_READ && port->copies)
             brio_even_begin(&even, &piece, off + done, done);
-        brio_off n = port->move(port, dir, &piece, 1, off + done);
+        brio_off n = move(port, dir, &piece, 1, off + done);
         brio_even_end(&even, &piece, n);
         if (n > 0) {
             brio_count_call(port->stats, dir, off + done, n, port->block);
@@ -74,7 +91,7 @@ struct brio_result brio_move_vector(const struct brio_port *port, enum brio_dir 
     if (niov == 1)
         return brio_move_flat(port, dir, iov[0].iov_base, s->off, s->len);
     while (done < s->len) {
-        brio_off n = port->move(port, dir, iov, niov, s->off + done);
+        brio_off n = move(port, dir, iov, niov, s->off + done);
         if (n > 0) {
             brio_count_call(port->stats, dir, s->off + done, n, port->block);
             done += n;
@@ -95,7 +112,7 @@ struct brio_result brio_move_stretches(const struct brio_port *port, const struc
     struct brio_stretch s;
     struct brio_result all = {BRIO_OK, 0};
     brio_walk_init(&walk, io);
-    while (brio_walk_next(&walk, port->most, BRIO_MOVE_IOV, iov, &s)) {
+    while (brio_walk_next(&walk, at_once(port, io->dir, io->bytes), BRIO_MOVE_IOV, iov, &s)) {
         struct brio_result r = brio_move_vector(port, io->dir, iov, &s);
         all.bytes += r.bytes;
         all.err = r.err;

@@ -31,6 +31,7 @@ struct brio_port {
     void *handle;  /* of what is none */
     brio_off most; /* bytes that one call may be asked for */
     bool copies;   /* a read is a copy by this processor, which minds where it goes (even.h) */
+    bool warms;    /* a write waits for those of other ranks (warm.h) */
     const struct brio_calls *calls;
     brio_off block;           /* a power of two: calls of whole blocks are the aligned ones */
     struct brio_stats *stats; /* or NULL */

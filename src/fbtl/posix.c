@@ -218,6 +218,7 @@ BRIO_ERR brio_posix_open(const struct brio_store *store, const struct brio_posix
     p->port.most = MAX_CALL;
     p->port.calls = &calls;
     p->port.copies = BRIO_EVEN_PAYS && p->port.direct < 0;
+    p->port.warms = store->local && store->shared;
     p->move = move;
     p->sieve = (struct brio_sieve){.read = c->ds_read,
                                    .write = c->ds_write,

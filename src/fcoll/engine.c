@@ -142,7 +142,7 @@ enum word {
     HIGH,      /* one past the last */
     MOST,      /* bytes left of one rank */
     SMALLEST,  /* ~ of the average piece */
-    CORES,     /* of a node */
+    AT_ONCE,   /* owners on a node */
     LAST_ID,   /* of any plan */
     PLAN,      /* id of the plan kept */
     PLAN_NOT,  /* ~ of it */
@@ -180,7 +180,7 @@ static void fill_words(struct engine *e)
     w[WORST] = brio_verdict_vote(e->env.team, e->mine);
     w[MOST] = 0;
     w[LAST_ID] = e->shelf.last_id;
-    w[CORES] = brio_cores();
+    w[AT_ONCE] = brio_worth_at_once(&e->env);
     w[LOW] = w[HIGH] = w[SMALLEST] = w[SHIFT] = w[SHIFT_NOT] = INT64_MIN;
     w[PLAN] = e->found ? e->found->id : 0;
     w[PLAN_NOT] = ~w[PLAN];
@@ -471,8 +471,6 @@ static struct brio_whole whole_of(const struct engine *e)
         .piece = ~w[SMALLEST],
         .volume = w[MOST] * e->env.team->nranks,
         .span = w[HIGH] - ~w[LOW],
-        .cores = (int)w[CORES] * e->nnodes,
-        .nnodes = e->nnodes,
     };
 }
 
@@ -500,7 +498,7 @@ static void inspect(struct engine *e)
     enum brio_err err = brio_map_cut(io->file, io->base, io->pos, io->bytes, &mine);
     e->extent = (struct brio_extent){
         .nranks = e->env.team->nranks,
-        .at_once = brio_worth_at_once(&e->env, &all, e->conf.buffer, packed),
+        .at_once = (int)w[AT_ONCE] * e->nnodes,
         .spread = e->seats.spread,
         .listed = e->seats.listed,
         .k = k_of(e),
@@ -520,8 +518,7 @@ static void inspect(struct engine *e)
         .owners = e->seats.owners,
     };
     int owners = brio_aggregators(&e->extent);
-    brio_off span = (e->extent.hi - e->extent.lo) / owners;
-    e->extent.buffer = brio_worth_window(&e->env, e->conf.buffer, span);
+    e->extent.buffer = brio_worth_window(&e->env, e->conf.buffer);
     size_t area = e->phased ? 0 : brio_area_bytes(e->extent.nranks, owners, e->extent.buffer);
     e->shift = 0;
     e->shelf.last_id = w[LAST_ID];

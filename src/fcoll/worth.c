@@ -6,17 +6,15 @@
 
 enum {
     LARGE_PIECE = 64 << 10,  /* copying it once more costs as much as a call */
-    STAGED = 4 << 20,        /* less ends before it has got going */
     PAGE = 4096,             /* two ranks that write to one page get in each other's way */
     SPARSE = 8,              /* bytes of the file for one of data */
     WRITE_SHARE = 512 << 10, /* owners that write to one file wait for each other */
     READ_SHARE = 128 << 10,
     LARGEST_WINDOW = 1 << 30,    /* what one holds must go into one message */
-    SMALLEST_WINDOW = 512 << 10, /* less costs more turns than it gains */
-    WINDOWS = 4,
-    MARGIN = 16 << 10,     /* as windows end at whole blocks: no last one for a few bytes */
-    PACK_PIECE = 2048,     /* longer ones are faster by themselves; */
-    PACK_READ = 384,       /* those that are read where ranks share cores */
+    WINDOW = 512 << 10,          /* half of a core's own cache; less costs more than it gains */
+    CROWD = 2, /* owners a core, if there are more ranks: one copies while another writes */
+    PACK_WRITE = 2 * BRIO_LINE,  /* longer pieces are faster by themselves */
+    PACK_READ = 16,              /* likewise: a line that many only read is in all their caches */
     STREAM_PIECE = 512,    /* most of it is whole cache lines */
     GATHER_PIECE = 256,    /* to one place, where they all are */
     STREAM_BYTES = 2 << 20 /* no core's own cache would keep them */
@@ -67,20 +65,9 @@ bool brio_worth_planning(const struct brio_coll_env *env, const struct brio_io *
     return env->team->nranks > 1 && !env->atomic && io->file->monotone;
 }
 
-/* Writes to one file of a page cache wait for each other. A rank that has a core for itself can
- * copy its next bytes meanwhile, and as the system then finds them in the processor's cache,
- * all wait less. */
-static bool is_worth_staging(const struct brio_coll_env *env, const struct brio_io *io)
-{
-    return env->local && io->dir == BRIO_WRITE && io->bytes >= STAGED &&
-           env->team->nranks <= brio_cores();
-}
-
 bool brio_worth_owner(const struct brio_coll_env *env, const struct brio_io *io)
 {
     brio_off off;
-    if (is_worth_staging(env, io))
-        return true;
     if (env->local && brio_map_is_piece(io->file, io->pos, io->bytes, &off))
         return false;
     return brio_worth_piece(io) < large(env, io->dir);
@@ -94,39 +81,23 @@ bool brio_worth_sparse(const struct brio_coll_env *env, const struct brio_whole 
 /* Not on servers: a desk is small, and so would be their accesses. */
 bool brio_worth_packing(const struct brio_coll_env *env, const struct brio_whole *all)
 {
-    bool roomy = env->team->nranks <= all->cores;
-    brio_off longest = all->dir == BRIO_WRITE || roomy ? PACK_PIECE : PACK_READ;
+    brio_off longest = all->dir == BRIO_WRITE ? PACK_WRITE : PACK_READ;
     return env->local && all->piece < longest && all->volume <= all->span &&
            all->volume >= all->span / SPARSE;
 }
 
-/* Of an access to a page cache, one a core, unless ranks share cores. Then writes have one
- * owner: those to one file wait for each other, and while it writes, the others copy, from whom
- * a second would only take a core (64 MiB on 8 ranks: 6-14 % slower in 7 of 8 cases); but not
- * if owners have to put pieces in order, too. Reads do not wait. An access that is short ends
- * before it has got going: with more owners than cores there is one at work from the beginning,
- * also of a write, whose data then lies in buffers of many owners before they agree. */
-int brio_worth_at_once(const struct brio_coll_env *env, const struct brio_whole *all,
-                       brio_off buffer, bool packed)
+int brio_worth_at_once(const struct brio_coll_env *env)
 {
-    static const struct {
-        int buffers; /* less than so many, each of them two windows, is short */
-        int owners;  /* a core, then */
-    } shortness[] = {[BRIO_READ] = {8, 4}, [BRIO_WRITE] = {2, 2}};
-    if (!env->local || env->team->nranks <= all->cores)
-        return all->cores;
-    if (all->span / buffer < shortness[all->dir].buffers)
-        return shortness[all->dir].owners * all->cores;
-    return all->dir == BRIO_READ || packed ? all->cores : all->nnodes;
+    int cores = brio_cores();
+    if (!env->local || env->crew->team.nranks <= cores)
+        return cores;
+    return brio_yields_serve() ? CROWD * cores : 2 * CROWD * cores;
 }
 
-/* Servers want large accesses. A page cache does not: there both windows of an owner are one
- * collective buffer, and so more often still in the processor's cache when they are copied; and
- * there are several of them, so that one is filled while another is written. */
-brio_off brio_worth_window(const struct brio_coll_env *env, brio_off buffer, brio_off span)
+/* Servers want large accesses. A page cache does not: what is copied in should still be in a
+ * cache of the processor when it is written. */
+brio_off brio_worth_window(const struct brio_coll_env *env, brio_off buffer)
 {
-    brio_off size = env->local ? brio_min(buffer / BRIO_BUFFERS,
-                                          brio_max(SMALLEST_WINDOW, span / WINDOWS + MARGIN))
-                               : buffer;
+    brio_off size = env->local ? brio_min(buffer / BRIO_BUFFERS, WINDOW) : buffer;
     return brio_max(1, brio_min(LARGEST_WINDOW, size));
 }

@@ -26,7 +26,6 @@ struct brio_whole {
     enum brio_dir dir;
     brio_off piece;        /* the smallest average of any rank */
     brio_off volume, span; /* bytes, at most; from the first to the last in the file */
-    int cores, nnodes;     /* of all nodes */
 };
 
 /* True if all had better do without owners after all: large gaps between pieces of some size
@@ -40,12 +39,12 @@ bool brio_worth_packing(const struct brio_coll_env *env, const struct brio_whole
 /* Bytes that an owner should have at least: with less it costs more than it gains. */
 brio_off brio_worth_share(const struct brio_coll_env *env, enum brio_dir dir);
 
-/* Owners that get on at the same time, each with a collective buffer of so many bytes. */
-int brio_worth_at_once(const struct brio_coll_env *env, const struct brio_whole *all,
-                       brio_off buffer, bool packed);
+/* Owners that get on at the same time on this node: one a core; of a page cache two, if there
+ * are more ranks, so that one is at work while another waits; and four, if giving the core away
+ * does not serve those it waits for (comm/bell.h). */
+int brio_worth_at_once(const struct brio_coll_env *env);
 
-/* Bytes of one window of an owner that has a collective buffer of so many, and so many bytes of
- * the file. */
-brio_off brio_worth_window(const struct brio_coll_env *env, brio_off buffer, brio_off span);
+/* Bytes of one window of an owner that has a collective buffer of so many. */
+brio_off brio_worth_window(const struct brio_coll_env *env, brio_off buffer);
 
 #endif

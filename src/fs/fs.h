@@ -16,6 +16,7 @@ struct brio_store {
     bool readable; /* also when the user opened write-only: what the system granted */
     bool writable;
     bool local;    /* one page cache for all who access the file (facts.local) */
+    bool shared;   /* other ranks open the file, too */
     bool remote;   /* ranks on other nodes see what is written here after a sync only */
     bool mappable; /* a shared mapping is the file itself, and a page of it that could be
                     * had once stays good: stores to it cannot fail for want of space */

@@ -1,0 +1,19 @@
+/* Writes from memory that is in no cache. A local file system lets one writer of a file in at a
+ * time, and meanwhile the kernel copies what it has to fetch from memory at a third of the speed.
+ * So a rank first looks through what it is about to write, some of it at a time (64 MiB of two
+ * ranks on two cores: one call each 9.7 ms, in parts that were looked through 5.6; one rank
+ * alone: no difference). */
+#ifndef BRIO_FBTL_WARM_H
+#define BRIO_FBTL_WARM_H
+
+#include <sys/uio.h>
+
+#include "base/base.h"
+
+/* How many of `len` bytes one call had better write. */
+brio_off brio_warm_part(brio_off len);
+
+/* Brings memory that is going to be written to a file into this core's caches. */
+void brio_warm(const struct iovec *iov, int niov);
+
+#endif
