@@ -52,11 +52,13 @@ struct brio_result brio_move_flat(const struct brio_port *port, enum brio_dir di
     brio_off done = 0;
     while (done < len) {
         struct iovec piece = {(char *)addr + done, (size_t)at_once(port, dir, len - done)};
-        struct brio_even even = {.shift = 0};
-        if (dir == BRIO_READ && port->copies)
-            brio_even_begin(&even, &piece, off + done, done);
+        struct brio_even even;
+        bool minds = dir == BRIO_READ && port->evenness;
+        if (minds)
+            brio_even_begin(&even, port->evenness, &piece, off + done, done);
         brio_off n = move(port, dir, &piece, 1, off + done);
-        brio_even_end(&even, &piece, n);
+        if (minds)
+            brio_even_end(&even, port->evenness, &piece, n);
         if (n > 0) {
             brio_count_call(port->stats, dir, off + done, n, port->block);
             done += n;

@@ -30,8 +30,10 @@ struct brio_port {
     int direct;    /* another one of the same file, to read past the page cache, or -1 */
     void *handle;  /* of what is none */
     brio_off most; /* bytes that one call may be asked for */
-    bool copies;   /* a read is a copy by this processor, which minds where it goes (even.h) */
-    bool warms;    /* a write waits for those of other ranks (warm.h) */
+    /* Where a read is a copy by this processor, which may mind where it goes (even.h), what is
+     * known of that; else NULL. */
+    struct brio_even_trial *evenness;
+    bool warms; /* a write waits for those of other ranks (warm.h) */
     const struct brio_calls *calls;
     brio_off block;           /* a power of two: calls of whole blocks are the aligned ones */
     struct brio_stats *stats; /* or NULL */

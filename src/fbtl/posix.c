@@ -205,6 +205,9 @@ static struct brio_result move(void *self, const struct brio_io *io)
     return brio_bites_move(p, io);
 }
 
+/* Of this processor, whatever the file. */
+static struct brio_even_trial evenness;
+
 BRIO_ERR brio_posix_open(const struct brio_store *store, const struct brio_posix_conf *c,
                          struct brio_lane *out)
 {
@@ -217,7 +220,7 @@ BRIO_ERR brio_posix_open(const struct brio_store *store, const struct brio_posix
     p->port.move = call;
     p->port.most = MAX_CALL;
     p->port.calls = &calls;
-    p->port.copies = BRIO_EVEN_PAYS && p->port.direct < 0;
+    p->port.evenness = p->port.direct < 0 ? &evenness : NULL;
     p->port.warms = store->local && store->shared;
     p->move = move;
     p->sieve = (struct brio_sieve){.read = c->ds_read,

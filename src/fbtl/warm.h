@@ -1,8 +1,8 @@
 /* Writes from memory that is in no cache. A local file system lets one writer of a file in at a
- * time, and meanwhile the kernel copies what it has to fetch from memory at a third of the speed.
- * So a rank first looks through what it is about to write, some of it at a time (64 MiB of two
- * ranks on two cores: one call each 9.7 ms, in parts that were looked through 5.6; one rank
- * alone: no difference). */
+ * time, and meanwhile the kernel copies what it has to fetch from memory at a third of the
+ * speed. So a rank first looks through what it is about to write, some of it at a time (64 MiB
+ * of two ranks on two cores: one call each 9.7 ms, in parts that were looked through 5.6; one
+ * rank alone: no difference). */
 #ifndef BRIO_FBTL_WARM_H
 #define BRIO_FBTL_WARM_H
 

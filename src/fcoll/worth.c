@@ -10,11 +10,11 @@ enum {
     SPARSE = 8,              /* bytes of the file for one of data */
     WRITE_SHARE = 512 << 10, /* owners that write to one file wait for each other */
     READ_SHARE = 128 << 10,
-    LARGEST_WINDOW = 1 << 30,    /* what one holds must go into one message */
-    WINDOW = 512 << 10,          /* half of a core's own cache; less costs more than it gains */
+    LARGEST_WINDOW = 1 << 30, /* what one holds must go into one message */
+    WINDOW = 512 << 10,       /* half of a core's own cache; less costs more than it gains */
     CROWD = 2, /* owners a core, if there are more ranks: one copies while another writes */
-    PACK_WRITE = 2 * BRIO_LINE,  /* longer pieces are faster by themselves */
-    PACK_READ = 16,              /* likewise: a line that many only read is in all their caches */
+    PACK_WRITE = 2 * BRIO_LINE, /* longer pieces are faster by themselves */
+    PACK_READ = 16,        /* likewise: a line that many only read is in all their caches */
     STREAM_PIECE = 512,    /* most of it is whole cache lines */
     GATHER_PIECE = 256,    /* to one place, where they all are */
     STREAM_BYTES = 2 << 20 /* no core's own cache would keep them */

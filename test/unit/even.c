@@ -22,6 +22,16 @@ static struct {
     int calls, even;
 } sys;
 
+static struct brio_even_trial trial;
+
+/* As if both ways had been tried already. */
+static void found(int64_t straight, int64_t evenly)
+{
+    trial.least[false] = straight;
+    trial.least[true] = evenly;
+    trial.samples = BRIO_EVEN_SAMPLES;
+}
+
 static brio_off from_disk(const struct brio_port *port, enum brio_dir dir,
                           const struct iovec *iov, int niov, brio_off off)
 {
@@ -61,7 +71,7 @@ static void check_memory(const unsigned char *mem, int64_t at, int64_t off, int6
 static void read_once(int64_t beside, int64_t off, int64_t len)
 {
     const struct brio_port port = {
-        .move = from_disk, .most = 1 << 30, .copies = true, .calls = &names, .block = 4096};
+        .move = from_disk, .most = 1 << 30, .evenness = &trial, .calls = &names, .block = 4096};
     const int64_t all = len + 2 * GUARD, at = GUARD + beside;
     unsigned char *mem = aligned_alloc(BRIO_LINE, (size_t)(all + BRIO_LINE) & ~63ul);
     memset(mem, BEFORE, (size_t)all);
@@ -80,6 +90,7 @@ static void read_once(int64_t beside, int64_t off, int64_t len)
 
 static void fill_disk(void)
 {
+    found(100, 1);
     disk = malloc(FILE_BYTES);
     for (int64_t i = 0; i < FILE_BYTES; i++)
         disk[i] = (unsigned char)(i * 7 + i / 251);
@@ -121,10 +132,11 @@ static void failing(void)
     free(disk);
 }
 
-/* Of a long read all calls but the first are even. */
+/* Of a long read all calls but the first are even, if that is faster. */
 static void are_even(void)
 {
     fill_disk();
+    found(100, 89);
     sys.lazy = false;
     sys.calls = sys.even = 0;
     read_once(16, 8192, 2 << 20);
@@ -132,12 +144,33 @@ static void are_even(void)
     sys.calls = 0;
     read_once(32, 8192, 2 << 20);
     CHECK(sys.calls == 1, "%d calls where one would do", sys.calls);
+    found(100, 91);
+    sys.calls = 0;
+    read_once(16, 8192, 2 << 20);
+    CHECK(sys.calls == 1, "%d calls where one is as fast", sys.calls);
+    free(disk);
+}
+
+/* What is not known is tried, half of the parts each way, and then it is known. */
+static void both_are_tried(void)
+{
+    fill_disk();
+    sys.lazy = false;
+    memset(&trial, 0, sizeof trial);
+    for (int i = 0; i < 1000 && trial.samples < BRIO_EVEN_SAMPLES; i++) {
+        int before = trial.samples;
+        read_once(16, 8192, 1 << 20);
+        CHECK(trial.samples <= before + 4, "%d samples of four parts", trial.samples - before);
+    }
+    CHECK(trial.samples >= BRIO_EVEN_SAMPLES, "%d samples only", trial.samples);
+    CHECK(trial.least[0] > 0 && trial.least[1] > 0, "one way was not tried");
     free(disk);
 }
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        TEST(all_places), TEST(short_and_interrupted), TEST(failing), TEST(are_even), {0}};
+    static const struct test_case cases[] = {TEST(all_places),     TEST(short_and_interrupted),
+                                             TEST(failing),        TEST(are_even),
+                                             TEST(both_are_tried), {0}};
     return test_main(argc, argv, cases);
 }
