@@ -23,8 +23,8 @@ static bool goes_evenly(const struct brio_even_trial *trial)
 {
     if (is_open(trial))
         return atomic_load_explicit(&trial->samples, memory_order_relaxed) % 2;
-    return 10 * atomic_load_explicit(&trial->least[true], memory_order_relaxed) <
-           9 * atomic_load_explicit(&trial->least[false], memory_order_relaxed);
+    return 4 * atomic_load_explicit(&trial->least[true], memory_order_relaxed) <
+           3 * atomic_load_explicit(&trial->least[false], memory_order_relaxed);
 }
 
 static void note(struct brio_even_trial *trial, bool evenly, int64_t ns)

@@ -143,6 +143,7 @@ enum word {
     MOST,      /* bytes left of one rank */
     SMALLEST,  /* ~ of the average piece */
     AT_ONCE,   /* owners on a node */
+    SHARE,     /* ~ of the bytes that one should have */
     LAST_ID,   /* of any plan */
     PLAN,      /* id of the plan kept */
     PLAN_NOT,  /* ~ of it */
@@ -181,6 +182,7 @@ static void fill_words(struct engine *e)
     w[MOST] = 0;
     w[LAST_ID] = e->shelf.last_id;
     w[AT_ONCE] = brio_worth_at_once(&e->env);
+    w[SHARE] = ~k_of(e);
     w[LOW] = w[HIGH] = w[SMALLEST] = w[SHIFT] = w[SHIFT_NOT] = INT64_MIN;
     w[PLAN] = e->found ? e->found->id : 0;
     w[PLAN_NOT] = ~w[PLAN];
@@ -501,7 +503,7 @@ static void inspect(struct engine *e)
         .at_once = (int)w[AT_ONCE] * e->nnodes,
         .spread = e->seats.spread,
         .listed = e->seats.listed,
-        .k = k_of(e),
+        .k = ~w[SHARE],
         .in_file_order = e->phased,
         .packed = packed,
         .ordered = e->seats.ordered,

@@ -47,7 +47,8 @@ const struct brio_hint brio_coll_hints[] = {
      .min = 1,
      .max = (brio_off)1 << 40,
      .same = true,
-     .help = "memory of an owner for what it gathers; on servers, for each of its two windows"},
+     .help = "memory of an owner for what it gathers, at most; on servers, for each of its two "
+             "windows"},
     {.name = "cb_block_size",
      .kind = BRIO_HINT_BYTES,
      .offset = AT(block),

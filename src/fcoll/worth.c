@@ -5,11 +5,12 @@
 #include "fcoll/area.h"
 
 enum {
-    LARGE_PIECE = 64 << 10,  /* copying it once more costs as much as a call */
-    PAGE = 4096,             /* two ranks that write to one page get in each other's way */
-    SPARSE = 8,              /* bytes of the file for one of data */
-    WRITE_SHARE = 512 << 10, /* owners that write to one file wait for each other */
-    READ_SHARE = 128 << 10,
+    LARGE_PIECE = 64 << 10, /* copying it once more costs as much as a call */
+    PAGE = 4096,            /* two ranks that write to one page get in each other's way */
+    SPARSE = 8,             /* bytes of the file for one of data */
+    READ_SHARE = 256 << 10,
+    WRITE_SHARE = 512 << 10,  /* owners that write to one file wait for each other; */
+    SHARE = 128 << 10,        /* but where all sleep, there should be one who does not */
     LARGEST_WINDOW = 1 << 30, /* what one holds must go into one message */
     WINDOW = 512 << 10,       /* half of a core's own cache; less costs more than it gains */
     CROWD = 2, /* owners a core, if there are more ranks: one copies while another writes */
@@ -47,10 +48,27 @@ static brio_off known(const struct brio_coll_env *env, enum brio_dir dir)
     return dir == BRIO_READ ? env->k_read : env->k_write;
 }
 
+/* Owners a core. */
+static int crowd(const struct brio_coll_env *env)
+{
+    if (!env->local || env->crew->team.nranks <= brio_cores())
+        return 1;
+    return brio_yields_serve() ? CROWD : 2 * CROWD;
+}
+
+int brio_worth_at_once(const struct brio_coll_env *env)
+{
+    return crowd(env) * brio_cores();
+}
+
 brio_off brio_worth_share(const struct brio_coll_env *env, enum brio_dir dir)
 {
     brio_off k = known(env, dir);
-    return k > 0 ? k : dir == BRIO_READ ? READ_SHARE : WRITE_SHARE;
+    if (k > 0)
+        return k;
+    if (crowd(env) > CROWD)
+        return SHARE;
+    return dir == BRIO_READ ? READ_SHARE : WRITE_SHARE;
 }
 
 /* On servers, an access should fill a stripe, and be large enough to be fast. */
@@ -84,14 +102,6 @@ bool brio_worth_packing(const struct brio_coll_env *env, const struct brio_whole
     brio_off longest = all->dir == BRIO_WRITE ? PACK_WRITE : PACK_READ;
     return env->local && all->piece < longest && all->volume <= all->span &&
            all->volume >= all->span / SPARSE;
-}
-
-int brio_worth_at_once(const struct brio_coll_env *env)
-{
-    int cores = brio_cores();
-    if (!env->local || env->crew->team.nranks <= cores)
-        return cores;
-    return brio_yields_serve() ? CROWD * cores : 2 * CROWD * cores;
 }
 
 /* Servers want large accesses. A page cache does not: what is copied in should still be in a

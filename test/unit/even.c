@@ -136,7 +136,7 @@ static void failing(void)
 static void are_even(void)
 {
     fill_disk();
-    found(100, 89);
+    found(100, 74);
     sys.lazy = false;
     sys.calls = sys.even = 0;
     read_once(16, 8192, 2 << 20);
@@ -144,7 +144,7 @@ static void are_even(void)
     sys.calls = 0;
     read_once(32, 8192, 2 << 20);
     CHECK(sys.calls == 1, "%d calls where one would do", sys.calls);
-    found(100, 91);
+    found(100, 76);
     sys.calls = 0;
     read_once(16, 8192, 2 << 20);
     CHECK(sys.calls == 1, "%d calls where one is as fast", sys.calls);
