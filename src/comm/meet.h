@@ -8,15 +8,25 @@
 #include "comm/bell.h"
 
 enum {
-    BRIO_MEET_WORDS = 14
+    BRIO_MEET_WORDS = 14,
+    BRIO_MEET_SEATS = 8
 };
+
+/* What one rank brings to a meeting, on cache lines of its own. */
+struct brio_seat {
+    _Atomic uint32_t epoch; /* of the meeting, set last */
+    _Atomic int64_t word[BRIO_MEET_WORDS];
+} __attribute__((aligned(128)));
 
 struct brio_meet {
     _Atomic uint32_t arrived;
     char pad[60];
     struct brio_bell over; /* rung at the end of each */
     char rest[56];
+    _Atomic uint32_t patient; /* ranks who no longer look at the seats only */
+    char more[60];
     _Atomic int64_t most[2][BRIO_MEET_WORDS];
+    struct brio_seat seat[2][BRIO_MEET_SEATS]; /* if there are no more ranks than seats */
 };
 
 /* The ranks of a file. */

@@ -23,9 +23,7 @@ struct brio_page_slot {
     _Atomic int32_t region_fd; /* and rank 0's descriptor of it */
     _Atomic uint32_t bell;     /* of comm/porter.h: rung so often */
     _Atomic uint32_t asleep;   /* its owner sleeps until it is rung */
-    char rest[512 - 64 - sizeof(struct brio_meet) - sizeof(int64_t) - 3 * sizeof(int32_t)];
 };
-_Static_assert(sizeof(struct brio_page_slot) == 512, "slots on whole cache lines");
 
 /* Takes a fresh slot of this process's page. */
 BRIO_ERR brio_page_take(struct brio_page_ref *ref, struct brio_page_slot **out);
