@@ -27,12 +27,13 @@ expect pattern 0 'through owners' explain --ranks 4 --view blocks:4x1000 old
 once view 'from byte 0 on, 4000 bytes of every .*, in 1000 pieces'
 once owner 'rank 0 has bytes 0 to 16000, in 1 window'
 once buffers 'windows of at most 512 KiB'
-expect whole_buffers 0 'windows of at most 2 MiB' explain --ranks 4 --view blocks:4kx10000 old
+expect small_buffers 0 'windows of at most 128 KiB' env BRIO_CB_BUFFER_SIZE=256k \
+    "$brio" explain --mpi "$mpi" --ranks 4 --view blocks:4kx10000 old
 [ "$(cat old)" = precious ] || wrong old_file_stays "$(cat old)"
 expect reading 0 'collective read' explain --ranks 2 --read --view blocks:4x1000 old
 expect large_pieces 0 'each rank accesses its own bytes' explain --ranks 2 --view contiguous:1m old
 expect long_read 0 'each rank accesses its own bytes' explain --ranks 2 --read --view contiguous:1g old
-expect long_write 0 "$([ "$(nproc)" -ge 2 ] && echo 'through owners' || echo 'own bytes')" \
+expect long_write 0 'each rank accesses its own bytes' \
     explain --ranks 2 --view contiguous:1g old
 expect romio_disable 0 'own bytes: cb_write says so' env ROMIO_HINTS="$PWD/hints" \
     "$brio" explain --mpi "$mpi" --view blocks:4x1000 old
