@@ -346,7 +346,7 @@ static void end(struct brio_rounds *r, const struct brio_keeper *keeper)
 {
     if (keeper->owner != r->plan->own || keeper->window < owner_of(r, keeper)->nwindows)
         return;
-    uint32_t how = (r->err ? BRIO_END_FAILED : 0U);
+    uint32_t how = r->err ? BRIO_END_FAILED : 0;
     atomic_store(&brio_area_gate(r->crew, keeper->owner, 0)->end, (uint64_t)r->run << 32 | how);
     brio_bell_ring(&brio_area_of(r->crew)->over);
 }
