@@ -7,36 +7,25 @@
 #ifndef BRIO_FBTL_EVEN_H
 #define BRIO_FBTL_EVEN_H
 
-#include <stdatomic.h>
 #include <sys/uio.h>
 
-#include "base/base.h"
-
-enum {
-    BRIO_EVEN_SAMPLES = 16 /* half of them each way */
-};
-
-/* What was found out so far. All zero at first. */
-struct brio_even_trial {
-    _Atomic int64_t least[2]; /* nanoseconds that a part took: straight to its place, evenly */
-    _Atomic int samples;
-};
+#include "base/trial.h"
 
 /* One read on its way. */
 struct brio_even {
-    brio_off shift; /* bytes; 0: it goes to its place */
-    int64_t began;  /* 0: it is no sample */
+    brio_off shift;      /* bytes; 0: it goes to its place */
+    struct brio_use use; /* of the trial */
     char before[BRIO_LINE];
 };
 
 /* Before a read from offset `off` to `piece`, which is behind `room` bytes of the same access
  * that are there already: the piece may get shorter, and be shifted. Nothing behind what was
  * read is ever written to. */
-void brio_even_begin(struct brio_even *e, const struct brio_even_trial *trial,
-                     struct iovec *piece, brio_off off, brio_off room);
+void brio_even_begin(struct brio_even *e, struct brio_trial *trial, struct iovec *piece,
+                     brio_off off, brio_off room);
 
 /* After it: `n` bytes were read. */
-void brio_even_end(const struct brio_even *e, struct brio_even_trial *trial,
+void brio_even_end(const struct brio_even *e, struct brio_trial *trial,
                    const struct iovec *piece, brio_off n);
 
 #endif

@@ -32,7 +32,7 @@ struct brio_port {
     brio_off most; /* bytes that one call may be asked for */
     /* Where a read is a copy by this processor, which may mind where it goes (even.h), what is
      * known of that; else NULL. */
-    struct brio_even_trial *evenness;
+    struct brio_trial *evenness;
     bool warms; /* a write waits for those of other ranks (warm.h) */
     const struct brio_calls *calls;
     brio_off block;           /* a power of two: calls of whole blocks are the aligned ones */

@@ -206,7 +206,7 @@ static struct brio_result move(void *self, const struct brio_io *io)
 }
 
 /* Of this processor, whatever the file. */
-static struct brio_even_trial evenness;
+static struct brio_trial evenness;
 
 BRIO_ERR brio_posix_open(const struct brio_store *store, const struct brio_posix_conf *c,
                          struct brio_lane *out)

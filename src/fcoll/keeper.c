@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/trial.h"
 #include "comm/real.h"
 #include "fcoll/rounds.h"
 #include "type/cut.h"
@@ -76,7 +77,7 @@ static bool stretch_of(const struct brio_rounds *r, size_t k, int i, struct stre
 }
 
 /* What was read is put together on the second desk, some strands at a time, and leaves it in
- * whole lines: those of the boxes may be in caches that this core does not share. */
+ * whole lines: those of the boxes may be in caches that are far from this core. */
 static void take_apart(struct brio_rounds *r, const struct stretch *s, int n)
 {
     const struct brio_strand *strand = r->strands, *end = strand + n;
@@ -96,6 +97,20 @@ static void take_apart(struct brio_rounds *r, const struct stretch *s, int n)
             used += strand->bytes;
         }
     }
+}
+
+/* What was read in small pieces goes the way that is faster. */
+static void move_strands(struct brio_rounds *r, const struct stretch *s, int n)
+{
+    static struct brio_trial trial;
+    struct brio_use use = {.other = false};
+    if (r->plan->packed && r->io->dir == BRIO_READ)
+        use = brio_trial_begin(&trial);
+    if (use.other)
+        take_apart(r, s, n);
+    else
+        brio_weave((void *)s->origin, r->strands, n, r->io->dir);
+    brio_trial_end(&trial, &use, s->hi - s->lo);
 }
 
 /* Between a stretch of window k and a crew's box: each rank's data packed, ranks in order. */
@@ -119,10 +134,7 @@ static void move_box(struct brio_rounds *r, size_t k, const struct stretch *s, i
         brio_count(r->stats, BRIO_N_COPIED, bytes);
         at += to - from;
     }
-    if (plan->packed && r->io->dir == BRIO_READ)
-        take_apart(r, s, n);
-    else
-        brio_weave((void *)s->origin, r->strands, n, r->io->dir);
+    move_strands(r, s, n);
 }
 
 /* The same for all boxes, the own crew's among them if that has one. */

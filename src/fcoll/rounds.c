@@ -15,36 +15,53 @@
 
 /* ---- As a source or sink ------------------------------------------------------------- */
 
-/* Between the user's memory and bytes of a map at `there`. */
-static void copy_data(const struct brio_rounds *r, void *there, const struct brio_map *map,
-                      brio_off at, brio_off pos, brio_off bytes)
+/* Bytes of a map, where its offset 0 is at `base`. */
+struct place {
+    void *base;
+    const struct brio_map *map;
+    brio_off at;
+};
+
+/* This rank's data from `pos` on in window k, which has the order of the file; or in a box,
+ * where each rank's data lies packed. */
+static struct place place_of(const struct brio_rounds *r, int owner, size_t k, brio_off pos)
 {
-    const struct brio_io *io = r->io;
-    struct brio_cursor other, mem;
-    bool packed = map == r->flat;
-    brio_copier *move = brio_worth_streaming(io, packed) ? brio_stream_copy : brio_copy;
-    brio_cursor_init(&other, map, at);
-    brio_cursor_init(&mem, io->mem, io->mem_pos + pos);
-    if (io->dir == BRIO_WRITE)
-        move(there, &other, io->buf, &mem, bytes);
-    else
-        move(io->buf, &mem, there, &other, bytes);
+    if (brio_rounds_in_order(r, owner))
+        return (struct place){(void *)brio_rounds_origin(r, owner, k), r->plan->mine, pos};
+    struct brio_box *box = (struct brio_box *)(void *)brio_rounds_buffer(r, owner, k);
+    return (struct place){box->data, r->flat, r->plan->owners[owner].windows[k].box_at};
 }
 
-/* Between the user's memory and window k, which has the order of the file; or a box, where each
- * rank's data lies packed. */
+/* How to copy it. What an owner reads for itself tells nothing, for it is in this core's cache;
+ * nor does a write, for then it is the owner who gains. */
+static struct brio_use choose(const struct brio_rounds *r, int owner, struct brio_trial *trial)
+{
+    if (!trial || r->io->dir == BRIO_WRITE)
+        return (struct brio_use){.other = trial};
+    if (owner == r->plan->own)
+        return (struct brio_use){.other = brio_trial_prefers(trial)};
+    return brio_trial_begin(trial);
+}
+
+/* Between the user's memory and the owner's window k. */
 static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes)
 {
     if (bytes == 0 || (r->here && owner == r->plan->own))
         return;
+    const struct brio_io *io = r->io;
+    const struct place there = place_of(r, owner, k, pos);
+    struct brio_trial *trial = brio_worth_streaming(io, there.map == r->flat);
+    const struct brio_use use = choose(r, owner, trial);
+    brio_copier *move = use.other ? brio_stream_copy : brio_copy;
+    struct brio_cursor other, mem;
     brio_count(r->stats, BRIO_N_COPIED, bytes);
-    if (brio_rounds_in_order(r, owner)) {
-        copy_data(r, (void *)brio_rounds_origin(r, owner, k), r->plan->mine, pos, pos, bytes);
-    } else {
-        struct brio_box *box = (struct brio_box *)(void *)brio_rounds_buffer(r, owner, k);
-        brio_off at = r->plan->owners[owner].windows[k].box_at;
-        copy_data(r, box->data, r->flat, at, pos, bytes);
-    }
+    brio_cursor_init(&other, there.map, there.at);
+    brio_cursor_init(&mem, io->mem, io->mem_pos + pos);
+    if (io->dir == BRIO_WRITE)
+        move(there.base, &other, io->buf, &mem, bytes);
+    else
+        move(io->buf, &mem, there.base, &other, bytes);
+    brio_trial_end(trial, &use, bytes);
 }
 
 /* This rank's part of window k, data bytes [pos, pos+bytes), if it is its turn. */

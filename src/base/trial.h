@@ -1,0 +1,41 @@
+/* Which of two ways to do the same thing is faster here and now: the plain one, unless the
+ * other is clearly faster. What a processor is good at, and how far its cores are from each
+ * other, no rule tells (pieces of 1 KiB out of the memory of another core: in whole lines a
+ * third faster on one machine, a third slower on the next). So both ways are tried at first,
+ * and once more now and then; only a use that is a try looks at the clock. */
+#ifndef BRIO_BASE_TRIAL_H
+#define BRIO_BASE_TRIAL_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+
+enum {
+    BRIO_TRIAL_FIRST = 16, /* uses that are tries, half of them each way; */
+    BRIO_TRIAL_AGAIN = 64  /* and then two of so many */
+};
+
+/* All zero at first. Any thread may use it. */
+struct brio_trial {
+    _Atomic uint32_t uses;
+    _Atomic int64_t cost[2]; /* by way, in 2^-16 nanoseconds a byte; 0: not known */
+};
+
+struct brio_use {
+    bool other;    /* than the plain way */
+    int64_t began; /* 0: it is no try */
+};
+
+/* Says which way to go now. */
+struct brio_use brio_trial_begin(struct brio_trial *trial);
+
+/* It is done, for so many bytes. A use that tells nothing need not be ended. */
+void brio_trial_end(struct brio_trial *trial, const struct brio_use *use, brio_off bytes);
+
+/* What one try took. */
+void brio_trial_note(struct brio_trial *trial, bool other, int64_t ns, brio_off bytes);
+
+/* Whether the other way is the better one, as far as is known. */
+bool brio_trial_prefers(const struct brio_trial *trial);
+
+#endif
