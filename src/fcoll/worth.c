@@ -5,7 +5,8 @@
 #include "fcoll/area.h"
 
 enum {
-    LARGE_PIECE = 64 << 10, /* copying it once more costs as much as a call */
+    LARGE_PIECE = 64 << 10, /* copying it once more costs as much as a call; */
+    LARGE_READ = 16 << 10,  /* and out of a page cache, which lets all ranks in, more */
     PAGE = 4096,            /* two ranks that write to one page get in each other's way */
     SPARSE = 8,             /* bytes of the file for one of data */
     READ_SHARE = 256 << 10,
@@ -15,7 +16,7 @@ enum {
     WINDOW = 512 << 10,       /* half of a core's own cache; less costs more than it gains */
     CROWD = 2, /* owners a core, if there are more ranks: one copies while another writes */
     PACK_WRITE = 2 * BRIO_LINE, /* longer pieces are faster by themselves */
-    PACK_READ = 16,         /* likewise: a line that many only read is in all their caches */
+    PACK_READ = 32,         /* likewise: a line that many only read is in all their caches */
     STREAM_PIECE = 512,     /* most of it is whole cache lines */
     GATHER_PIECE = 256,     /* to one place, where they all are */
     STREAM_BYTES = 2 << 20, /* no core's own cache would keep them */
@@ -85,7 +86,9 @@ brio_off brio_worth_share(const struct brio_coll_env *env, enum brio_dir dir)
 static brio_off large(const struct brio_coll_env *env, enum brio_dir dir)
 {
     brio_off k = known(env, dir);
-    return env->local ? LARGE_PIECE : brio_max(LARGE_PIECE, brio_max(k, env->stripe));
+    if (env->local)
+        return dir == BRIO_READ ? LARGE_READ : LARGE_PIECE;
+    return brio_max(LARGE_PIECE, brio_max(k, env->stripe));
 }
 
 bool brio_worth_planning(const struct brio_coll_env *env, const struct brio_io *io)
