@@ -7,6 +7,10 @@
 
 #include "type/bundle.h"
 
+enum {
+    AHEAD = 1024 /* bytes that are fetched before they are copied */
+};
+
 static inline char *at(const void *base, brio_off off)
 {
     return (char *)((uintptr_t)base + (uintptr_t)off);
@@ -23,6 +27,22 @@ static inline __attribute__((always_inline)) void move_pieces(char *to, brio_off
 #pragma GCC unroll 4
     for (brio_off i = 0; i < count; i++) {
         __builtin_memcpy(to, from, len);
+        to = at(to, to_stride);
+        from = at(from, from_stride);
+    }
+}
+
+/* Pieces of some lines, with gaps between them: the processor does not see the next one coming
+ * (1/8 of the pieces of 256 bytes in memory that another core has just filled: 16.0 ms for 64
+ * MiB, 14.5 with those fetched that come 1 KiB later). */
+static void move_apart(char *to, brio_off to_stride, const char *from, brio_off from_stride,
+                       brio_off count, brio_off len)
+{
+    const brio_off ahead = 1 + AHEAD / len;
+    for (brio_off i = 0; i < count; i++) {
+        for (brio_off k = 0; i + ahead < count && k < len; k += BRIO_LINE)
+            __builtin_prefetch(at(from, ahead * from_stride + k));
+        memcpy(to, from, (size_t)len);
         to = at(to, to_stride);
         from = at(from, from_stride);
     }
@@ -61,7 +81,10 @@ static void move(char *to, brio_off to_stride, const char *from, const struct br
         move_pieces(to, to_stride, from, s, n, 32);
         return;
     default:
-        move_pieces(to, to_stride, from, s, n, (size_t)run->len);
+        if (run->len >= BRIO_LINE && run->len <= AHEAD && s > run->len)
+            move_apart(to, to_stride, from, s, n, run->len);
+        else
+            move_pieces(to, to_stride, from, s, n, (size_t)run->len);
     }
 }
 

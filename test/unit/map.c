@@ -335,7 +335,7 @@ static void check_cursor(const struct pair *p)
 }
 
 static unsigned char from[2 * REACH + 65536], to[2 * REACH + 65536], want[2 * REACH + 65536];
-static unsigned char flat[TILES * MODEL_MAX + 300], flat_want[sizeof flat];
+static unsigned char flat[48 << 10], flat_want[sizeof flat];
 
 /* The address of offset 0 in one of the arrays, with every alignment. */
 static unsigned char *origin(unsigned char *array)
@@ -657,10 +657,38 @@ static void kernels(void)
         }
 }
 
-static const struct test_case cases[] = {TEST(any_trees), TEST(rising_trees), TEST(typed_trees),
-                                         TEST(hashes),    TEST(compact),      TEST(lists),
-                                         TEST(large),     TEST(overflow),     TEST(deep),
-                                         TEST(empty),     TEST(kernels),      {0}};
+/* Pieces of some cache lines, of which the next ones are fetched ahead, up to the last. */
+static void long_pieces(void)
+{
+    for (int len = 33; len <= 1100; len += 1 + len / 16)
+        for (int count = 1; count <= 40; count += 3) {
+            int64_t n = (int64_t)len * count;
+            struct brio_map *a = loops(len, 1, (int64_t[]){count}, (int64_t[]){len + len / 3});
+            REQUIRE(a, "%s", brio_err_text());
+            brio_pack(flat, a, from, 0, n);
+            brio_unpack(to, a, flat, 0, n);
+            for (int64_t i = 0, off; i < n; i++) {
+                off = i / len * (len + len / 3) + i % len;
+                CHECK(flat[i] == from[off] && to[off] == from[off], "%d x %d: byte %ld", count,
+                      len, (long)i);
+            }
+            brio_map_unref(a);
+        }
+}
+
+static const struct test_case cases[] = {TEST(any_trees),
+                                         TEST(rising_trees),
+                                         TEST(typed_trees),
+                                         TEST(hashes),
+                                         TEST(compact),
+                                         TEST(lists),
+                                         TEST(large),
+                                         TEST(overflow),
+                                         TEST(deep),
+                                         TEST(empty),
+                                         TEST(kernels),
+                                         TEST(long_pieces),
+                                         {0}};
 
 int main(int argc, char **argv)
 {
