@@ -5,8 +5,7 @@
 #include "fcoll/area.h"
 
 enum {
-    LARGE_PIECE = 64 << 10, /* copying it once more costs as much as a call; */
-    LARGE_READ = 16 << 10,  /* and out of a page cache, which lets all ranks in, more */
+    LARGE_PIECE = 64 << 10, /* copying it once more costs as much as a call */
     PAGE = 4096,            /* two ranks that write to one page get in each other's way */
     SPARSE = 8,             /* bytes of the file for one of data */
     READ_SHARE = 256 << 10,
@@ -86,9 +85,7 @@ brio_off brio_worth_share(const struct brio_coll_env *env, enum brio_dir dir)
 static brio_off large(const struct brio_coll_env *env, enum brio_dir dir)
 {
     brio_off k = known(env, dir);
-    if (env->local)
-        return dir == BRIO_READ ? LARGE_READ : LARGE_PIECE;
-    return brio_max(LARGE_PIECE, brio_max(k, env->stripe));
+    return env->local ? LARGE_PIECE : brio_max(LARGE_PIECE, brio_max(k, env->stripe));
 }
 
 bool brio_worth_planning(const struct brio_coll_env *env, const struct brio_io *io)
