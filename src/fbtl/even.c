@@ -10,7 +10,7 @@ enum {
     PART = 256 << 10, /* stays in a core's own cache */
     HALF = BRIO_LINE / 2,
     PAGE = 4096,
-    FROM_DISK = 200000 /* nanoseconds of a part that tells nothing */
+    FROM_DISK = 1000000 /* nanoseconds of a part that tells nothing */
 };
 
 void brio_even_begin(struct brio_even *e, struct brio_trial *trial, struct iovec *piece,

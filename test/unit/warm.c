@@ -3,6 +3,8 @@
 #include "fbtl/warm.h"
 
 #include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "fbtl/move.h"
@@ -103,8 +105,31 @@ static void pieces_of_memory(void)
     }
 }
 
+static brio_off refuse(const struct brio_port *port, enum brio_dir dir, const struct iovec *iov,
+                       int niov, brio_off off)
+{
+    (void)port, (void)dir, (void)iov, (void)niov, (void)off;
+    return -EFAULT;
+}
+
+/* What cannot be read is the system's to refuse. */
+static void memory_that_cannot_be_read(void)
+{
+    const struct brio_port port = {
+        .move = refuse, .most = 1 << 30, .warms = true, .calls = &names, .block = 4096};
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), len = 4 * page;
+    char *at = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(at != MAP_FAILED, "no memory");
+    struct brio_result r = brio_move_flat(&port, BRIO_WRITE, at, 0, (brio_off)len);
+    CHECK(r.err && r.bytes == 0, "%lld bytes", (long long)r.bytes);
+    CHECK(mprotect(at, page, PROT_READ) == 0, "no page");
+    r = brio_move_flat(&port, BRIO_WRITE, at, 0, (brio_off)page);
+    CHECK(r.err && r.bytes == 0, "%lld bytes", (long long)r.bytes);
+    munmap(at, len);
+}
+
 static const struct test_case cases[] = {
-    TEST(long_ones_go_in_parts), TEST(pieces_of_memory), {0}};
+    TEST(long_ones_go_in_parts), TEST(pieces_of_memory), TEST(memory_that_cannot_be_read), {0}};
 
 int main(int argc, char **argv)
 {
