@@ -19,15 +19,14 @@ bool brio_trial_prefers(const struct brio_trial *trial)
     return plain > 0 && other > 0 && other < plain - plain / CLEARLY;
 }
 
-/* The first ones in an order that goes with nothing that comes back regularly. */
+/* Tries are in an order that goes with nothing that comes back regularly. */
 struct brio_use brio_trial_begin(struct brio_trial *trial)
 {
     uint32_t n = atomic_fetch_add_explicit(&trial->uses, 1, memory_order_relaxed);
     bool first = n < BRIO_TRIAL_FIRST, again = n % BRIO_TRIAL_AGAIN < 2;
     if (!first && !again)
         return (struct brio_use){.other = brio_trial_prefers(trial)};
-    return (struct brio_use){.other = first ? __builtin_parity(n) != 0 : n % 2 != 0,
-                             .began = brio_now()};
+    return (struct brio_use){.other = __builtin_parity(n) != 0, .began = brio_now()};
 }
 
 void brio_trial_end(struct brio_trial *trial, const struct brio_use *use, brio_off bytes)
@@ -41,6 +40,6 @@ void brio_trial_note(struct brio_trial *trial, bool other, int64_t ns, brio_off 
     int64_t known = LOAD(&trial->cost[other]);
     int64_t cost = brio_max(1, (brio_min(ns, INT32_MAX) << 16) / brio_max(1, bytes));
     if (known > 0 && cost > known)
-        cost = known + brio_min(cost - known, known / GROWTH);
+        cost = known + brio_min(cost - known, brio_max(1, known / GROWTH));
     STORE(&trial->cost[other], cost);
 }

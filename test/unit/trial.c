@@ -57,6 +57,36 @@ static void the_faster_is_taken(void)
     CHECK(other <= USES / 10, "%d of %d the slower way", other, USES);
 }
 
+/* Uses come by turns, each of a cost of its own: owners that are near and far. */
+static void uses_that_take_turns(void)
+{
+    enum {
+        USES = 100 * BRIO_TRIAL_AGAIN
+    };
+    for (int period = 2; period <= 8; period++) {
+        int other = 0;
+        begin();
+        for (int i = 0; i < USES; i++) {
+            struct brio_use u = brio_trial_begin(&trial);
+            int64_t took = (i % period == 0 ? 2 : 1) * (u.other ? LONG : SHORT);
+            other += u.other;
+            if (u.began > 0)
+                brio_trial_note(&trial, u.other, took, BYTES);
+        }
+        CHECK(other <= USES / 10, "%d of %d the slower way, by turns of %d", other, USES,
+              period);
+    }
+}
+
+/* One try that told nothing true does not count for ever. */
+static void a_cost_of_almost_nothing_grows(void)
+{
+    begin();
+    brio_trial_note(&trial, true, 1, BYTES);
+    use(1000 * BRIO_TRIAL_AGAIN, (int64_t[]){SHORT, LONG}, 0);
+    CHECK(!brio_trial_prefers(&trial), "a cost of %lld", (long long)trial.cost[1]);
+}
+
 /* A little is not worth it. */
 static void like_ones_stay_plain(void)
 {
@@ -103,6 +133,8 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {TEST(both_are_tried_first),
                                              TEST(the_faster_is_taken),
+                                             TEST(uses_that_take_turns),
+                                             TEST(a_cost_of_almost_nothing_grows),
                                              TEST(like_ones_stay_plain),
                                              TEST(a_change_is_seen),
                                              TEST(unknown_stays_plain),
