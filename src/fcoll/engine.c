@@ -165,16 +165,11 @@ static bool on_same_servers(const struct engine *e, const struct brio_plan *plan
     return period > 0 && shift % period == 0;
 }
 
-static brio_off k_of(const struct engine *e)
-{
-    return brio_worth_share(&e->env, e->io.dir);
-}
-
 static void fill_words(struct engine *e)
 {
     const struct brio_io *io = &e->io;
     int64_t *w = e->reduce.in;
-    e->found = e->mine ? NULL : brio_shelf_find(&e->shelf, io, k_of(e));
+    e->found = e->mine ? NULL : brio_shelf_find(&e->shelf, io);
     if (e->found && io->bytes > 0 &&
         !on_same_servers(e, e->found->plan, brio_shelf_shift(io, e->found)))
         e->found = NULL;
@@ -182,7 +177,7 @@ static void fill_words(struct engine *e)
     w[MOST] = 0;
     w[LAST_ID] = e->shelf.last_id;
     w[AT_ONCE] = brio_worth_at_once(&e->env);
-    w[SHARE] = ~k_of(e);
+    w[SHARE] = ~brio_worth_share(&e->env, io->dir);
     w[LOW] = w[HIGH] = w[SMALLEST] = w[SHIFT] = w[SHIFT_NOT] = INT64_MIN;
     w[PLAN] = e->found ? e->found->id : 0;
     w[PLAN_NOT] = ~w[PLAN];
@@ -419,7 +414,7 @@ static void keep(struct engine *e, bool good)
         brio_plan_free(e->made);
         e->made = NULL;
     }
-    e->found = brio_shelf_keep(&e->shelf, &e->io, k_of(e), e->made);
+    e->found = brio_shelf_keep(&e->shelf, &e->io, e->made);
     e->made = NULL;
 }
 

@@ -100,17 +100,18 @@ static void take_apart(struct brio_rounds *r, const struct stretch *s, int n)
 }
 
 /* What was read in small pieces goes the way that is faster. */
-static void move_strands(struct brio_rounds *r, const struct stretch *s, int n)
+static void move_strands(struct brio_rounds *r, const struct stretch *s, int n, brio_off bytes)
 {
     static struct brio_trial trial;
     struct brio_use use = {.other = false};
-    if (r->plan->packed && r->io->dir == BRIO_READ)
+    if (r->plan->packed && r->io->dir == BRIO_READ && bytes > 0)
         use = brio_trial_begin(&trial);
     if (use.other)
         take_apart(r, s, n);
     else
         brio_weave((void *)s->origin, r->strands, n, r->io->dir);
-    brio_trial_end(&trial, &use, s->hi - s->lo);
+    brio_trial_end(&trial, &use, bytes);
+    brio_count(r->stats, BRIO_N_COPIED, bytes);
 }
 
 /* Between a stretch of window k and a crew's box: each rank's data packed, ranks in order. */
@@ -119,6 +120,7 @@ static void move_box(struct brio_rounds *r, size_t k, const struct stretch *s, i
 {
     const struct brio_plan *plan = r->plan;
     char *at = ((struct brio_box *)(void *)box)->data;
+    brio_off sum = 0;
     int n = 0;
     for (int rank = 0; rank < r->team->nranks; rank++) {
         const struct brio_map *map = plan->sources[rank];
@@ -129,12 +131,13 @@ static void move_box(struct brio_rounds *r, size_t k, const struct stretch *s, i
         brio_plan_part(plan, plan->own, k, &mine, &end);
         char *part = rank == r->team->rank && r->here ? r->here + mine : at;
         brio_off first = brio_cut_below(map, s->lo), bytes = brio_cut_below(map, s->hi) - first;
-        if (bytes > 0)
+        if (bytes > 0) {
             r->strands[n++] = (struct brio_strand){map, first, bytes, part + first - from};
-        brio_count(r->stats, BRIO_N_COPIED, bytes);
+            sum += bytes;
+        }
         at += to - from;
     }
-    move_strands(r, s, n);
+    move_strands(r, s, n, sum);
 }
 
 /* The same for all boxes, the own crew's among them if that has one. */

@@ -2,26 +2,25 @@
 #include "fcoll/shelf.h"
 
 /* What an access is known by. */
-static struct brio_kept key_of(const struct brio_io *io, brio_off k)
+static struct brio_kept key_of(const struct brio_io *io)
 {
     if (io->bytes == 0)
-        return (struct brio_kept){.bytes = 0, .k = k};
-    return (struct brio_kept){.pattern = io->file->hash,
+        return (struct brio_kept){.dir = io->dir, .bytes = 0};
+    return (struct brio_kept){.dir = io->dir,
+                              .pattern = io->file->hash,
                               .base = io->base,
                               .into = io->pos % io->file->size,
                               .bytes = io->bytes,
-                              .pos = io->pos,
-                              .k = k};
+                              .pos = io->pos};
 }
 
-struct brio_kept *brio_shelf_find(struct brio_shelf *shelf, const struct brio_io *io,
-                                  brio_off k)
+struct brio_kept *brio_shelf_find(struct brio_shelf *shelf, const struct brio_io *io)
 {
-    struct brio_kept key = key_of(io, k);
+    struct brio_kept key = key_of(io);
     for (int i = 0; i < BRIO_SHELF_PLANS; i++) {
         struct brio_kept *kept = &shelf->kept[i];
         if (kept->id && kept->bytes == key.bytes && kept->into == key.into &&
-            kept->base == key.base && kept->pattern == key.pattern && kept->k == key.k)
+            kept->base == key.base && kept->pattern == key.pattern && kept->dir == key.dir)
             return kept;
     }
     return NULL;
@@ -33,11 +32,11 @@ brio_off brio_shelf_shift(const struct brio_io *io, const struct brio_kept *kept
 }
 
 struct brio_kept *brio_shelf_keep(struct brio_shelf *shelf, const struct brio_io *io,
-                                  brio_off k, struct brio_plan *plan)
+                                  struct brio_plan *plan)
 {
     struct brio_kept *kept = &shelf->kept[++shelf->last_id % BRIO_SHELF_PLANS];
     brio_plan_free(kept->plan);
-    *kept = key_of(io, k);
+    *kept = key_of(io);
     kept->id = shelf->last_id;
     kept->plan = plan;
     return kept;

@@ -11,11 +11,11 @@ enum {
 
 /* A plan and the access it is for. */
 struct brio_kept {
-    int64_t id;          /* 0: none */
+    int64_t id; /* 0: none */
+    enum brio_dir dir;
     uint64_t pattern;    /* hash of the file pattern */
     brio_off base, into; /* where it is, and where in its tile the access begins */
     brio_off bytes, pos;
-    brio_off k;             /* bytes that an owner should have, as it was made */
     struct brio_plan *plan; /* NULL: such accesses are direct */
     brio_off buffer;        /* that it was run with; 0: not yet */
 };
@@ -27,8 +27,7 @@ struct brio_shelf {
 
 /* The plan for an access, which may differ from the one it was made for by whole tiles of the
  * pattern; NULL if there is none. */
-struct brio_kept *brio_shelf_find(struct brio_shelf *shelf, const struct brio_io *io,
-                                  brio_off k);
+struct brio_kept *brio_shelf_find(struct brio_shelf *shelf, const struct brio_io *io);
 
 /* Bytes of the file that the access is behind the plan's. */
 brio_off brio_shelf_shift(const struct brio_io *io, const struct brio_kept *kept);
@@ -36,7 +35,7 @@ brio_off brio_shelf_shift(const struct brio_io *io, const struct brio_kept *kept
 /* Takes the plan over, with a number that no plan of any rank has yet if last_id is known to
  * be the highest. */
 struct brio_kept *brio_shelf_keep(struct brio_shelf *shelf, const struct brio_io *io,
-                                  brio_off k, struct brio_plan *plan);
+                                  struct brio_plan *plan);
 
 void brio_shelf_clear(struct brio_shelf *shelf);
 
