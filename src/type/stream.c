@@ -79,7 +79,7 @@ static char *pass(struct side *side, const void *base, brio_off n)
 
 static bool is_of_short_pieces(const struct brio_map *map)
 {
-    return map->size / brio_max(1, map->npieces) <= SHORT;
+    return !map->contiguous && map->size / brio_max(1, map->npieces) <= SHORT;
 }
 
 /* Many pieces to one place are put together in the first cache, so that the lines in which one
