@@ -335,7 +335,7 @@ static void check_cursor(const struct pair *p)
 }
 
 static unsigned char from[2 * REACH + 65536], to[2 * REACH + 65536], want[2 * REACH + 65536];
-static unsigned char flat[48 << 10], flat_want[sizeof flat];
+static unsigned char flat[48 << 10];
 
 /* The address of offset 0 in one of the arrays, with every alignment. */
 static unsigned char *origin(unsigned char *array)
@@ -626,56 +626,6 @@ static void empty(void)
     brio_node_unref(node);
 }
 
-/* Kernels of every length with every mix of lengths on the two sides. */
-static void kernels(void)
-{
-    for (int len = 1; len <= 40; len++)
-        for (int other = 1; other <= 40; other++) {
-            int64_t n = 3 * len * other;
-            struct brio_map *a = loops(len, 1, (int64_t[]){n / len}, (int64_t[]){len + 5});
-            struct brio_map *b =
-                loops(other, 1, (int64_t[]){n / other}, (int64_t[]){other + other % 3});
-            struct brio_cursor src, dst;
-            REQUIRE(a && b, "%s", brio_err_text());
-            brio_cursor_init(&src, a, 0);
-            brio_cursor_init(&dst, b, 0);
-            brio_copy(to, &dst, from, &src, n);
-            for (int64_t i = 0; i < n; i++)
-                CHECK(to[brio_map_offset(b, i)] == from[brio_map_offset(a, i)],
-                      "%d to %d: byte %ld", len, other, (long)i);
-            brio_cursor_init(&src, b, 0);
-            brio_cursor_init(&dst, a, 0);
-            brio_copy(want, &dst, to, &src, n);
-            for (int64_t i = 0; i < n; i++)
-                CHECK(want[brio_map_offset(a, i)] == from[brio_map_offset(a, i)],
-                      "%d back to %d: byte %ld", other, len, (long)i);
-            brio_pack(flat_want, a, from, 0, n);
-            brio_pack(flat, b, to, 0, n);
-            CHECK(memcmp(flat, flat_want, (size_t)n) == 0, "%d to %d: packed", len, other);
-            brio_map_unref(a);
-            brio_map_unref(b);
-        }
-}
-
-/* Pieces of some cache lines, of which the next ones are fetched ahead, up to the last. */
-static void long_pieces(void)
-{
-    for (int len = 33; len <= 1100; len += 1 + len / 16)
-        for (int count = 1; count <= 40; count += 3) {
-            int64_t n = (int64_t)len * count;
-            struct brio_map *a = loops(len, 1, (int64_t[]){count}, (int64_t[]){len + len / 3});
-            REQUIRE(a, "%s", brio_err_text());
-            brio_pack(flat, a, from, 0, n);
-            brio_unpack(to, a, flat, 0, n);
-            for (int64_t i = 0, off; i < n; i++) {
-                off = i / len * (len + len / 3) + i % len;
-                CHECK(flat[i] == from[off] && to[off] == from[off], "%d x %d: byte %ld", count,
-                      len, (long)i);
-            }
-            brio_map_unref(a);
-        }
-}
-
 static const struct test_case cases[] = {TEST(any_trees),
                                          TEST(rising_trees),
                                          TEST(typed_trees),
@@ -686,8 +636,6 @@ static const struct test_case cases[] = {TEST(any_trees),
                                          TEST(overflow),
                                          TEST(deep),
                                          TEST(empty),
-                                         TEST(kernels),
-                                         TEST(long_pieces),
                                          {0}};
 
 int main(int argc, char **argv)

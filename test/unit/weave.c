@@ -29,7 +29,7 @@ struct cloth {
 static struct cloth random_cloth(void)
 {
     struct cloth c = {.n = 1 + (int)test_below(MOST)};
-    c.len = test_below(4) ? 1 + test_below(40) : (int64_t)1 << test_below(6);
+    c.len = test_below(4) ? 1 + test_below(140) : (int64_t)1 << test_below(8);
     c.stride = c.n * c.len + (test_below(3) ? 0 : test_below(30));
     c.rows = 1 + (test_below(2) ? 0 : test_below(4));
     c.turns = 1 + test_below(ROOM / (c.rows * c.stride) - 1);
