@@ -16,6 +16,18 @@ enum {
     BRIO_LINE = 64 /* bytes that move between the processor's caches together */
 };
 
+/* Some nanoseconds in which the core's other thread, if it has one, has the units that looking
+ * would use, and fetches of memory come in. */
+static inline void brio_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 enum brio_dir {
     BRIO_READ,
     BRIO_WRITE

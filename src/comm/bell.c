@@ -19,17 +19,6 @@ int brio_cores(void)
     return cores;
 }
 
-/* Leaves the core's other thread, if it has one, the units that looking would use. */
-static inline void breathe(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-    atomic_signal_fence(memory_order_seq_cst);
-}
-
 /* With a core for each rank the others are at work and soon there: looking for a few
  * microseconds is cheaper than going to sleep. With fewer it would only keep them from it. */
 void brio_look_closely(const struct brio_team *team, _Atomic uint32_t *word, uint32_t seen)
@@ -38,7 +27,7 @@ void brio_look_closely(const struct brio_team *team, _Atomic uint32_t *word, uin
     for (int i = 0; i < looks; i++) {
         if (atomic_load_explicit(word, memory_order_relaxed) != seen)
             return;
-        breathe();
+        brio_pause();
     }
 }
 
@@ -49,7 +38,7 @@ void brio_breathe(const struct brio_team *team)
         return;
     }
     for (int i = 0; i < 8; i++)
-        breathe();
+        brio_pause();
 }
 
 void brio_bell_ring(struct brio_bell *bell)
