@@ -314,7 +314,8 @@ BRIO_ERR brio_file_open(MPI_Comm comm, const char *path, int amode, MPI_Info inf
     if (err) {
         if (f->handle)
             brio_handle_free(f->handle);
-        PMPI_Barrier(own); /* nobody looks into the shared slot any more */
+        brio_modules_close(f); /* some meet in the shared slot once more; after this nobody */
+        PMPI_Barrier(own);
         free_file(f);
         return err;
     }

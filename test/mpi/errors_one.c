@@ -226,6 +226,32 @@ static void open_fails(void)
     close_file(&fh);
 }
 
+/* An open that failed leaves nothing behind that the next one, of other ranks, would upset. */
+static void open_after_a_failed_one(void)
+{
+    char path[600];
+    static const char *const caches[] = {"none", "writebehind", "coherent"};
+    snprintf(path, sizeof path, "%s.own", test_file());
+    for (int i = 0; i < 60; i++) {
+        MPI_Info info;
+        MPI_File fh = MPI_FILE_NULL, own;
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "cache", caches[i % 3]);
+        MPI_Info_set(info, "cb_nodes", test_rank == 0 ? "1" : "2");
+        int code = MPI_File_open(MPI_COMM_WORLD, test_file(), MPI_MODE_CREATE | MPI_MODE_WRONLY,
+                                 info, &fh);
+        MPI_Info_free(&info);
+        CHECK((code == MPI_SUCCESS) == (test_nranks == 1), "open gives %d", code);
+        if (code == MPI_SUCCESS)
+            MPI_File_close(&fh);
+        if (test_rank > 0)
+            continue;
+        EXPECT_OK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR,
+                                MPI_INFO_NULL, &own));
+        EXPECT_OK(MPI_File_close(&own));
+    }
+}
+
 struct view_mistake {
     MPI_Offset disp;
     MPI_Datatype etype, filetype;
@@ -472,6 +498,7 @@ static const struct test_case cases[] = {TEST(count_negative),
                                          TEST(open_differs),
                                          TEST(open_hints_differ),
                                          TEST(open_fails),
+                                         TEST(open_after_a_failed_one),
                                          TEST(set_view_wrong),
                                          TEST(set_view_differs),
                                          TEST(sizes_differ),
