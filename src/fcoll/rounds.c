@@ -226,10 +226,11 @@ static bool pump(struct brio_rounds *r, enum brio_wait how)
 }
 
 /* Messages do not wake us: where they are under way, only a nap. */
-static void rest(const struct brio_rounds *r, struct brio_bell *bell, uint32_t seen, int *round)
+static void rest(const struct brio_rounds *r, struct brio_bell *bell, uint32_t heard,
+                 int *round)
 {
     if (r->crew->ncrews == 1) {
-        brio_bell_wait(&r->crew->team, bell, seen, round);
+        brio_bell_wait(&r->crew->team, bell, heard, round);
         return;
     }
     int flag; /* other ranks' messages may need this one */
@@ -248,14 +249,16 @@ int brio_rounds_doze(const struct brio_rounds *r)
                                                                            : BRIO_BELL_ASLEEP;
 }
 
-/* A window takes longer to fill or to access than to be woken. */
+/* A window takes longer to fill or to access than to be woken. What rings while this rank looks
+ * is not slept through. */
 bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how)
 {
     const int first = brio_rounds_doze(r);
-    int round = first;
-    while (!is_done(r)) {
+    for (int round = first;;) {
         struct brio_bell *bell = brio_rounds_bell(r);
-        uint32_t seen = brio_bell_heard(bell);
+        uint32_t heard = brio_bell_heard(bell);
+        if (is_done(r))
+            return true;
         if (pump(r, how)) {
             round = first;
             continue;
@@ -263,10 +266,9 @@ bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how)
         if (how == BRIO_POLL)
             return false;
         enum brio_phase before = brio_phase(r->stats, BRIO_PHASE_WAIT);
-        rest(r, bell, seen, &round);
+        rest(r, bell, heard, &round);
         brio_phase(r->stats, before);
     }
-    return true;
 }
 
 /* ---- Memory -------------------------------------------------------------------------- */
