@@ -39,7 +39,18 @@ int brio_berth_better(const struct brio_berth *b, const struct brio_berths *all,
     return count[mine] - count[best] < 2 ? mine : best;
 }
 
-/* Of this thread. */
+/* Lets this thread go everywhere again, or only where it could before. The system remembers who
+ * asked for all there is: if cores are added, it may go there, too. */
+static void set_free(const cpu_set_t *before)
+{
+    cpu_set_t all, now;
+    memset(&all, 0xff, sizeof all);
+    if (sched_setaffinity(0, sizeof all, &all) == 0 &&
+        sched_getaffinity(0, sizeof now, &now) == 0 && !CPU_EQUAL(&now, before))
+        (void)sched_setaffinity(0, sizeof *before, before); /* fails if all of these are gone */
+}
+
+/* This thread. */
 static bool move_to(int core)
 {
     cpu_set_t before, there;
@@ -48,10 +59,7 @@ static bool move_to(int core)
     if (sched_getaffinity(0, sizeof before, &before) != 0 ||
         !CPU_ISSET((size_t)core, &before) || sched_setaffinity(0, sizeof there, &there) != 0)
         return false;
-    if (sched_setaffinity(0, sizeof before, &before) != 0) { /* none of these is left to us */
-        memset(&before, 0xff, sizeof before);
-        (void)sched_setaffinity(0, sizeof before, &before);
-    }
+    set_free(&before);
     return true;
 }
 
