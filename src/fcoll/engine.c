@@ -46,6 +46,7 @@ struct engine {
     enum brio_err mine;
     char text[BRIO_ERR_TEXT]; /* of mine */
     struct brio_kept *found;
+    bool sure;              /* it is the only one that serves this rank, not just the newest */
     struct brio_plan *made; /* not kept yet */
     const char *direct_why; /* the last access was direct, and this is why; NULL: it was not */
     bool fresh;             /* its plan was a new one */
@@ -145,8 +146,8 @@ enum word {
     AT_ONCE,   /* owners on a node */
     SHARE,     /* ~ of the bytes that one should have */
     LAST_ID,   /* of any plan */
-    PLAN,      /* id of the plan kept */
-    PLAN_NOT,  /* ~ of it */
+    OLDEST,    /* id of a plan kept that serves this rank, */
+    NEWEST,    /* ~ of the last such id; any between them does */
     SHIFT,     /* against it */
     SHIFT_NOT, /* ~ of it */
     NOT_AHEAD, /* a rank has not filled the first buffers */
@@ -168,8 +169,8 @@ static bool on_same_servers(const struct engine *e, const struct brio_plan *plan
 static void fill_words(struct engine *e)
 {
     const struct brio_io *io = &e->io;
-    int64_t *w = e->reduce.in;
-    e->found = e->mine ? NULL : brio_shelf_find(&e->shelf, io);
+    int64_t *w = e->reduce.in, oldest = 0;
+    e->found = e->mine ? NULL : brio_shelf_find(&e->shelf, io, &oldest);
     if (e->found && io->bytes > 0 &&
         !on_same_servers(e, e->found->plan, brio_shelf_shift(io, e->found)))
         e->found = NULL;
@@ -179,8 +180,9 @@ static void fill_words(struct engine *e)
     w[AT_ONCE] = brio_worth_at_once(&e->env);
     w[SHARE] = ~brio_worth_share(&e->env, io->dir);
     w[LOW] = w[HIGH] = w[SMALLEST] = w[SHIFT] = w[SHIFT_NOT] = INT64_MIN;
-    w[PLAN] = e->found ? e->found->id : 0;
-    w[PLAN_NOT] = ~w[PLAN];
+    w[OLDEST] = e->found ? oldest : 0;
+    w[NEWEST] = e->found ? ~e->found->id : ~0;
+    e->sure = w[OLDEST] == ~w[NEWEST];
     if (io->bytes == 0)
         return;
     brio_off lo, hi;
@@ -224,7 +226,7 @@ static void go_ahead(struct engine *e, enum brio_wait how)
 {
     e->rounds.ahead = false;
     if (how != BRIO_BLOCK || e->io.dir != BRIO_WRITE || !may_run(e) ||
-        !brio_rounds_vacant(&e->rounds))
+        (e->io.bytes > 0 && !e->sure) || !brio_rounds_vacant(&e->rounds))
         return;
     brio_phase(e->env.stats, BRIO_PHASE_EXCHANGE);
     equip_with(e, e->found);
@@ -250,7 +252,7 @@ static void agree(struct engine *e, enum brio_wait how)
  * something else than running the plan. */
 static bool only_follows(const struct engine *e)
 {
-    return e->io.bytes > 0 && may_run(e) && e->found->plan->own < 0 &&
+    return e->io.bytes > 0 && e->sure && may_run(e) && e->found->plan->own < 0 &&
            (e->io.dir == BRIO_READ || e->rounds.ahead);
 }
 
@@ -565,12 +567,14 @@ static void conclude(struct engine *e, struct brio_result *out)
 static void decide(struct engine *e, enum brio_wait how)
 {
     const int64_t *w = e->reduce.out;
-    bool hit = w[PLAN] > 0 && w[PLAN] == ~w[PLAN_NOT] &&
+    bool hit = !e->reduce.failed && w[OLDEST] > 0 && w[OLDEST] <= ~w[NEWEST] &&
                (w[SHIFT] == INT64_MIN || w[SHIFT] == ~w[SHIFT_NOT]);
     bool always = e->conf.use[e->io.dir] == BRIO_ON_ALWAYS;
     e->direct_why = NULL;
     e->fresh = !hit;
     e->rounds.ahead = hit && !w[NOT_AHEAD];
+    if (hit)
+        e->found = brio_shelf_get(&e->shelf, ~w[NEWEST]);
     if (e->reduce.failed || w[WORST])
         e->direct_why = "a rank had failed before";
     else if (!hit && !always && is_sparse(e))

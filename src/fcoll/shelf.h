@@ -20,14 +20,20 @@ struct brio_kept {
     brio_off buffer;        /* that it was run with; 0: not yet */
 };
 
+/* What is on it, and in which place, is the same on all ranks. */
 struct brio_shelf {
     struct brio_kept kept[BRIO_SHELF_PLANS];
     int64_t last_id; /* of any plan of any rank, so far as is known here */
 };
 
-/* The plan for an access, which may differ from the one it was made for by whole tiles of the
- * pattern; NULL if there is none. */
-struct brio_kept *brio_shelf_find(struct brio_shelf *shelf, const struct brio_io *io);
+/* The newest plan for an access, which may differ from the one it was made for by whole tiles of
+ * the pattern; NULL if there is none. A rank whose bytes do not tell one plan from another, as
+ * one that has none, can do with any since *oldest that is kept for the direction. */
+struct brio_kept *brio_shelf_find(struct brio_shelf *shelf, const struct brio_io *io,
+                                  int64_t *oldest);
+
+/* The plan with this number, which is there. */
+struct brio_kept *brio_shelf_get(struct brio_shelf *shelf, int64_t id);
 
 /* Bytes of the file that the access is behind the plan's. */
 brio_off brio_shelf_shift(const struct brio_io *io, const struct brio_kept *kept);

@@ -631,6 +631,48 @@ static void gaps_are_not_written(void)
     each((const int[]){1, 2, 0}, gapped);
 }
 
+/* ---- Plans used again -------------------------------------------------------------------- */
+
+/* Accesses by turns, of which the last rank has nothing, or always the same bytes: after some
+ * turns no plan is made any more. */
+static void by_turns(const struct coll_setup *setup)
+{
+    enum {
+        SIZES = 3,
+        LEARNING = 3 * SIZES,
+        TURNS = 10 * SIZES
+    };
+    static unsigned char buf[64 * 240];
+    const struct dealt d = {.block = 64, .n = sizeof buf};
+    for (int empty = 0; empty < 2; empty++) {
+        MPI_File fh = open_dealt(setup, &d);
+        long long misses = 0;
+        for (int i = 0; i < TURNS; i++) {
+            int last = test_rank == test_nranks - 1;
+            int n = !last ? d.n >> i % SIZES : empty ? 0 : d.n / 4;
+            memset(buf, i, sizeof buf);
+            OK(MPI_File_write_at_all(fh, 0, buf, n, MPI_BYTE, MPI_STATUS_IGNORE));
+            OK(MPI_File_read_at_all(fh, 0, buf, n, MPI_BYTE, MPI_STATUS_IGNORE));
+            for (int k = 0; k < n; k++)
+                if (buf[k] != i) {
+                    CHECK(0, "turn %d: byte %d is another", i, k);
+                    break;
+                }
+            if (i < LEARNING)
+                misses = counter(fh, "plan.misses");
+        }
+        CHECK(counter(fh, "plan.misses") == misses, "%lld plans were made, then %lld more",
+              misses, counter(fh, "plan.misses") - misses);
+        CHECK(misses > 0 || test_nranks < 2, "no plan was made");
+        OK(MPI_File_close(&fh));
+    }
+}
+
+static void plans_of_accesses_by_turns(void)
+{
+    each((const int[]){1, 0}, by_turns);
+}
+
 static void calls_are_seen(void)
 {
     CHECK(tally_works(), "the library does not find the functions that count");
@@ -645,6 +687,7 @@ int main(int argc, char **argv)
                                              TEST(only_owners_are_told),
                                              TEST(copies_beside_the_access),
                                              TEST(gaps_are_not_written),
+                                             TEST(plans_of_accesses_by_turns),
                                              TEST(what_is_read_stays_until_it_is_copied),
                                              {0}};
     MPI_Init(&argc, &argv);
