@@ -26,9 +26,9 @@ struct brio_shelf {
     int64_t last_id; /* of any plan of any rank, so far as is known here */
 };
 
-/* The newest plan for an access, which may differ from the one it was made for by whole tiles of
- * the pattern; NULL if there is none. A rank whose bytes do not tell one plan from another, as
- * one that has none, can do with any since *oldest that is kept for the direction. */
+/* The newest plan for an access, which may differ from the one it was made for by whole tiles
+ * of the pattern; NULL if there is none. A rank whose bytes do not tell one plan from another,
+ * as one that has none, can do with any since *oldest that is kept for the direction. */
 struct brio_kept *brio_shelf_find(struct brio_shelf *shelf, const struct brio_io *io,
                                   int64_t *oldest);
 
