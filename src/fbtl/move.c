@@ -30,33 +30,37 @@ struct brio_port brio_port_of(const struct brio_store *store)
                               .stats = store->stats};
 }
 
-/* A call that is taken as it is, but for a write that warms its memory first. */
-static brio_off move(const struct brio_port *port, enum brio_dir dir, const struct iovec *iov,
-                     int niov, brio_off off)
+/* Whether an access of `len` bytes warms its memory, part by part. */
+static bool does_warm(const struct brio_port *port, enum brio_dir dir, brio_off len)
 {
-    if (dir == BRIO_WRITE && port->warms)
+    return dir == BRIO_WRITE && port->warms && len >= BRIO_WARM_LEAST;
+}
+
+/* Of `len` bytes, as many as one call is asked for. */
+static brio_off at_once(const struct brio_port *port, bool warm, brio_off len)
+{
+    return brio_min(len, warm ? brio_min(BRIO_WARM_PART, port->most) : port->most);
+}
+
+static brio_off move(const struct brio_port *port, enum brio_dir dir, bool warm,
+                     const struct iovec *iov, int niov, brio_off off)
+{
+    if (warm)
         brio_warm(iov, niov);
     return port->move(port, dir, iov, niov, off);
 }
 
-/* Of `len` bytes, as many as one call is asked for. */
-static brio_off at_once(const struct brio_port *port, enum brio_dir dir, brio_off len)
-{
-    brio_off most = brio_min(len, port->most);
-    return dir == BRIO_WRITE && port->warms ? brio_warm_part(most) : most;
-}
-
-struct brio_result brio_move_flat(const struct brio_port *port, enum brio_dir dir, void *addr,
-                                  brio_off off, brio_off len)
+static struct brio_result move_flat(const struct brio_port *port, enum brio_dir dir, bool warm,
+                                    void *addr, brio_off off, brio_off len)
 {
     brio_off done = 0;
     while (done < len) {
-        struct iovec piece = {(char *)addr + done, (size_t)at_once(port, dir, len - done)};
+        struct iovec piece = {(char *)addr + done, (size_t)at_once(port, warm, len - done)};
         struct brio_even even;
         bool minds = dir == BRIO_READ && port->evenness;
         if (minds)
             brio_even_begin(&even, port->evenness, &piece, off + done, done);
-        brio_off n = move(port, dir, &piece, 1, off + done);
+        brio_off n = move(port, dir, warm, &piece, 1, off + done);
         if (minds)
             brio_even_end(&even, port->evenness, &piece, n);
         if (n > 0) {
@@ -69,6 +73,12 @@ struct brio_result brio_move_flat(const struct brio_port *port, enum brio_dir di
         }
     }
     return (struct brio_result){BRIO_OK, done};
+}
+
+struct brio_result brio_move_flat(const struct brio_port *port, enum brio_dir dir, void *addr,
+                                  brio_off off, brio_off len)
+{
+    return move_flat(port, dir, does_warm(port, dir, len), addr, off, len);
 }
 
 /* Steps over the first n bytes of the vector. */
@@ -85,15 +95,16 @@ static void skip(struct iovec **iov, int *niov, size_t n)
     }
 }
 
-struct brio_result brio_move_vector(const struct brio_port *port, enum brio_dir dir,
-                                    struct iovec *iov, const struct brio_stretch *s)
+static struct brio_result move_vector(const struct brio_port *port, enum brio_dir dir,
+                                      bool warm, struct iovec *iov,
+                                      const struct brio_stretch *s)
 {
     brio_off done = 0;
     int niov = s->niov;
     if (niov == 1)
-        return brio_move_flat(port, dir, iov[0].iov_base, s->off, s->len);
+        return move_flat(port, dir, warm, iov[0].iov_base, s->off, s->len);
     while (done < s->len) {
-        brio_off n = move(port, dir, iov, niov, s->off + done);
+        brio_off n = move(port, dir, warm, iov, niov, s->off + done);
         if (n > 0) {
             brio_count_call(port->stats, dir, s->off + done, n, port->block);
             done += n;
@@ -107,15 +118,22 @@ struct brio_result brio_move_vector(const struct brio_port *port, enum brio_dir 
     return (struct brio_result){BRIO_OK, done};
 }
 
+struct brio_result brio_move_vector(const struct brio_port *port, enum brio_dir dir,
+                                    struct iovec *iov, const struct brio_stretch *s)
+{
+    return move_vector(port, dir, does_warm(port, dir, s->len), iov, s);
+}
+
 struct brio_result brio_move_stretches(const struct brio_port *port, const struct brio_io *io)
 {
     struct iovec iov[BRIO_MOVE_IOV];
     struct brio_walk walk;
     struct brio_stretch s;
     struct brio_result all = {BRIO_OK, 0};
+    bool warm = does_warm(port, io->dir, io->bytes);
     brio_walk_init(&walk, io);
-    while (brio_walk_next(&walk, at_once(port, io->dir, io->bytes), BRIO_MOVE_IOV, iov, &s)) {
-        struct brio_result r = brio_move_vector(port, io->dir, iov, &s);
+    while (brio_walk_next(&walk, at_once(port, warm, io->bytes), BRIO_MOVE_IOV, iov, &s)) {
+        struct brio_result r = move_vector(port, io->dir, warm, iov, &s);
         all.bytes += r.bytes;
         all.err = r.err;
         if (r.bytes < s.len)

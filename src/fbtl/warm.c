@@ -4,15 +4,8 @@
 #include "fbtl/warm.h"
 
 enum {
-    PART = 256 << 10,      /* a core's own cache keeps it */
     BURST = 16 * BRIO_LINE /* that many are on their way at a time */
 };
-
-/* Half as much again is not worth another call, nor is an owner's window. */
-brio_off brio_warm_part(brio_off len)
-{
-    return len <= 2 * PART ? len : PART;
-}
 
 void brio_warm(const struct iovec *iov, int niov)
 {

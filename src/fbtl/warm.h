@@ -10,8 +10,11 @@
 
 #include "base/base.h"
 
-/* How many of `len` bytes one call had better write. */
-brio_off brio_warm_part(brio_off len);
+enum {
+    BRIO_WARM_PART = 256 << 10, /* that one call writes: a core's own cache keeps it */
+    BRIO_WARM_LEAST = 2 * BRIO_WARM_PART + 1 /* of a write: less may be there already, as what
+                                                owners write is */
+};
 
 /* Brings memory that is going to be written to a file into this core's caches. */
 void brio_warm(const struct iovec *iov, int niov);

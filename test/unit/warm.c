@@ -117,13 +117,13 @@ static void memory_that_cannot_be_read(void)
 {
     const struct brio_port port = {
         .move = refuse, .most = 1 << 30, .warms = true, .calls = &names, .block = 4096};
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), len = 4 * page;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), len = MOST;
     char *at = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     REQUIRE(at != MAP_FAILED, "no memory");
     struct brio_result r = brio_move_flat(&port, BRIO_WRITE, at, 0, (brio_off)len);
     CHECK(r.err && r.bytes == 0, "%lld bytes", (long long)r.bytes);
     CHECK(mprotect(at, page, PROT_READ) == 0, "no page");
-    r = brio_move_flat(&port, BRIO_WRITE, at, 0, (brio_off)page);
+    r = brio_move_flat(&port, BRIO_WRITE, at, 0, (brio_off)len);
     CHECK(r.err && r.bytes == 0, "%lld bytes", (long long)r.bytes);
     munmap(at, len);
 }
