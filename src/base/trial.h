@@ -1,8 +1,7 @@
 /* Which of two ways to do the same thing is faster here and now: the plain one, unless the
- * other is clearly faster. What a processor is good at, and how far its cores are from each
- * other, no rule tells (pieces of 1 KiB out of the memory of another core: in whole lines a
- * third faster on one machine, a third slower on the next). So both ways are tried at first,
- * and once more now and then; only a use that is a try looks at the clock. */
+ * other is clearly faster. What a processor minds no rule tells (fbtl/even.h: twice as fast on
+ * one machine, a tenth slower on the next). So both ways are tried at first, and once more now
+ * and then; only a use that is a try looks at the clock. */
 #ifndef BRIO_BASE_TRIAL_H
 #define BRIO_BASE_TRIAL_H
 

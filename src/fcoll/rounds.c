@@ -32,17 +32,6 @@ static struct place place_of(const struct brio_rounds *r, int owner, size_t k, b
     return (struct place){box->data, r->flat, r->plan->owners[owner].windows[k].box_at};
 }
 
-/* How to copy it. What an owner reads for itself tells nothing, for it is in this core's cache;
- * nor does a write, for then it is the owner who gains. */
-static struct brio_use choose(const struct brio_rounds *r, int owner, struct brio_trial *trial)
-{
-    if (!trial || r->io->dir == BRIO_WRITE)
-        return (struct brio_use){.other = trial};
-    if (owner == r->plan->own)
-        return (struct brio_use){.other = brio_trial_prefers(trial)};
-    return brio_trial_begin(trial);
-}
-
 /* Between the user's memory and the owner's window k. */
 static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes)
 {
@@ -50,9 +39,8 @@ static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos,
         return;
     const struct brio_io *io = r->io;
     const struct place there = place_of(r, owner, k, pos);
-    struct brio_trial *trial = brio_worth_streaming(io, there.map == r->flat);
-    const struct brio_use use = choose(r, owner, trial);
-    brio_copier *move = use.other ? brio_stream_copy : brio_copy;
+    brio_copier *move =
+        brio_worth_streaming(io, there.map == r->flat) ? brio_stream_copy : brio_copy;
     struct brio_cursor other, mem;
     brio_count(r->stats, BRIO_N_COPIED, bytes);
     brio_cursor_init(&other, there.map, there.at);
@@ -61,7 +49,6 @@ static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos,
         move(there.base, &other, io->buf, &mem, bytes);
     else
         move(io->buf, &mem, there.base, &other, bytes);
-    brio_trial_end(trial, &use, bytes);
 }
 
 /* This rank's part of window k, data bytes [pos, pos+bytes), if it is its turn. */

@@ -15,11 +15,9 @@ enum {
     WINDOW = 512 << 10,       /* half of a core's own cache; less costs more than it gains */
     CROWD = 2, /* owners a core, if there are more ranks: one copies while another writes */
     PACK_WRITE = 2 * BRIO_LINE, /* longer pieces are faster by themselves */
-    PACK_READ = 32,         /* likewise: a line that many only read is in all their caches */
-    STREAM_PIECE = 512,     /* most of it is whole cache lines */
-    GATHER_PIECE = 256,     /* to one place, where they all are */
-    STREAM_BYTES = 2 << 20, /* no core's own cache would keep them */
-    STREAM_KINDS = 5        /* lengths of pieces, each the fourfold of the one before */
+    PACK_READ = 32,        /* likewise: a line that many only read is in all their caches */
+    STREAM_PIECE = 512,    /* most of it is whole cache lines */
+    STREAM_BYTES = 2 << 20 /* no core's own cache would keep them */
 };
 
 static brio_off average(const struct brio_map *map, brio_off pos, brio_off bytes)
@@ -35,22 +33,12 @@ brio_off brio_worth_piece(const struct brio_io *io)
     return average(io->file, io->pos, io->bytes);
 }
 
-struct brio_trial *brio_worth_streaming(const struct brio_io *io, bool packed)
+bool brio_worth_streaming(const struct brio_io *io, bool packed)
 {
-    static struct brio_trial trials[STREAM_KINDS];
     brio_off here = average(io->mem, io->mem_pos, io->bytes);
     brio_off there = packed ? io->bytes : brio_worth_piece(io);
-    brio_off piece = brio_min(here, there);
-    bool together = io->dir == BRIO_READ && here == io->bytes;
-    brio_off least = together ? GATHER_PIECE : STREAM_PIECE;
-    if (io->bytes < STREAM_BYTES || piece < least)
-        return NULL;
-    int kind = 0;
-    while (piece > 4 * least && kind < STREAM_KINDS - 1) {
-        piece /= 4;
-        kind++;
-    }
-    return &trials[kind];
+    return io->dir == BRIO_WRITE && io->bytes >= STREAM_BYTES &&
+           brio_min(here, there) >= STREAM_PIECE;
 }
 
 static brio_off known(const struct brio_coll_env *env, enum brio_dir dir)

@@ -3,16 +3,15 @@
 #ifndef BRIO_FCOLL_WORTH_H
 #define BRIO_FCOLL_WORTH_H
 
-#include "base/trial.h"
 #include "fcoll/fcoll.h"
 
 /* Average bytes of a contiguous piece of the access in the file; io->bytes > 0. */
 brio_off brio_worth_piece(const struct brio_io *io);
 
-/* For what is copied in such long pieces that its lines need not be fetched first
- * (type/stream.h): which is faster; NULL for others. `packed`: in the owner's buffer it is one
- * piece. */
-struct brio_trial *brio_worth_streaming(const struct brio_io *io, bool packed);
+/* True for what is written in such long pieces that lines of an owner's buffer, which lie in
+ * another core's cache, need not be fetched before they are overwritten (type/stream.h). What
+ * is read is as fast either way. `packed`: in the owner's buffer it is one piece. */
+bool brio_worth_streaming(const struct brio_io *io, bool packed);
 
 /* Whether a plan can be made for this rank's bytes at all. */
 bool brio_worth_planning(const struct brio_coll_env *env, const struct brio_io *io);

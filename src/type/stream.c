@@ -3,12 +3,6 @@
 
 #include <string.h>
 
-enum {
-    LINE = BRIO_LINE,
-    DESK = 16 << 10, /* half of a first cache */
-    SHORT = 4096     /* longer pieces are better not put together first */
-};
-
 #if defined(__x86_64__)
 #include <cpuid.h>
 
@@ -43,10 +37,10 @@ static void copy_lines(char *to, const char *from, size_t n)
 
 void brio_stream(void *to, const void *from, size_t n)
 {
-    size_t head = (size_t)(-(uintptr_t)to % LINE);
+    size_t head = (size_t)(-(uintptr_t)to % BRIO_LINE);
     if (head > n)
         head = n;
-    size_t body = (n - head) / LINE * LINE, tail = n - head - body;
+    size_t body = (n - head) / BRIO_LINE * BRIO_LINE, tail = n - head - body;
     memcpy(to, from, head);
     copy_lines((char *)to + head, (const char *)from + head, body);
     memcpy((char *)to + head + body, (const char *)from + head + body, tail);
@@ -77,35 +71,10 @@ static char *pass(struct side *side, const void *base, brio_off n)
     return at;
 }
 
-static bool is_of_short_pieces(const struct brio_map *map)
-{
-    return !map->contiguous && map->size / brio_max(1, map->npieces) <= SHORT;
-}
-
-/* Many pieces to one place are put together in the first cache, so that the lines in which one
- * ends and the next begins leave it whole, too. */
-static void gather(char *to, const struct brio_map *map, const void *from, brio_off pos,
-                   brio_off bytes)
-{
-    _Alignas(LINE) char desk[DESK];
-    size_t aside = (uintptr_t)to % LINE;
-    for (brio_off n; bytes > 0; bytes -= n, pos += n, to += n, aside = 0) {
-        n = brio_min(bytes, (brio_off)(DESK - aside));
-        brio_pack(desk + aside, map, from, pos, n);
-        brio_stream(to, desk + aside, (size_t)n);
-    }
-}
-
 void brio_stream_copy(void *to, struct brio_cursor *dst, const void *from,
                       struct brio_cursor *src, brio_off bytes)
 {
     struct side put = {.cursor = dst}, get = {.cursor = src};
-    if (dst->map->contiguous && is_of_short_pieces(src->map)) {
-        gather((char *)((uintptr_t)to + (uintptr_t)dst->pos), src->map, from, src->pos, bytes);
-        brio_cursor_init(dst, dst->map, dst->pos + bytes);
-        brio_cursor_init(src, src->map, src->pos + bytes);
-        bytes = 0;
-    }
     for (brio_off n; bytes > 0; bytes -= n) {
         n = brio_min(piece(&put, bytes), piece(&get, bytes));
         brio_stream(pass(&put, to, n), pass(&get, from, n), (size_t)n);

@@ -1,7 +1,6 @@
 /* Copies that overwrite whole cache lines without fetching them first: for memory that is in
- * nobody's cache, as what is read goes to, or in that of a core which shares none with this
- * one. From core to core, 64 MiB through windows of 2 MiB take 3 ms if these share no cache, 7
- * by plain stores. For pieces of many cache lines; to one place, of some. */
+ * another core's cache. From core to core, 64 MiB through windows of 2 MiB take 3 ms if these
+ * share no cache, 7 by plain stores. For pieces of many cache lines. */
 #ifndef BRIO_TYPE_STREAM_H
 #define BRIO_TYPE_STREAM_H
 
