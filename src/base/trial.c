@@ -1,6 +1,6 @@
-/* What a way costs is the least that any try took; but that grows a little with each one that
- * took longer, so that it follows a machine that changes, and a rank that had to wait counts
- * for little. */
+/* What a way costs soon is what short tries took, and grows a little with each that took
+ * longer: so it follows a machine that changes, and a rank that had to wait counts for little.
+ */
 #include "base/trial.h"
 
 #include "base/stats.h"
@@ -15,8 +15,15 @@ enum {
 
 bool brio_trial_prefers(const struct brio_trial *trial)
 {
-    int64_t plain = LOAD(&trial->cost[false]), other = LOAD(&trial->cost[true]);
-    return plain > 0 && other > 0 && other < plain - plain / CLEARLY;
+    int64_t plain = 0, other = 0;
+    for (int i = 0; i < BRIO_PAYERS; i++) {
+        int64_t a = LOAD(&trial->cost[i][false]), b = LOAD(&trial->cost[i][true]);
+        if (a > 0 && b > 0) {
+            plain += a;
+            other += b;
+        }
+    }
+    return other < plain - plain / CLEARLY;
 }
 
 /* Tries are in an order that goes with nothing that comes back regularly. */
@@ -32,14 +39,17 @@ struct brio_use brio_trial_begin(struct brio_trial *trial)
 void brio_trial_end(struct brio_trial *trial, const struct brio_use *use, brio_off bytes)
 {
     if (use->began > 0)
-        brio_trial_note(trial, use->other, brio_now() - use->began, bytes);
+        brio_trial_note(trial, BRIO_PAYS_DOER, use->other, brio_now() - use->began, bytes);
 }
 
-void brio_trial_note(struct brio_trial *trial, bool other, int64_t ns, brio_off bytes)
+void brio_trial_note(struct brio_trial *trial, enum brio_payer payer, bool other, int64_t ns,
+                     brio_off bytes)
 {
-    int64_t known = LOAD(&trial->cost[other]);
+    int64_t known = LOAD(&trial->cost[payer][other]);
     int64_t cost = brio_max(1, (brio_min(ns, INT32_MAX) << 16) / brio_max(1, bytes));
     if (known > 0 && cost > known)
         cost = known + brio_min(cost - known, brio_max(1, known / GROWTH));
-    STORE(&trial->cost[other], cost);
+    else if (known > 0)
+        cost += (known - cost) / 2;
+    STORE(&trial->cost[payer][other], cost);
 }

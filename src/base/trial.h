@@ -14,10 +14,18 @@ enum {
     BRIO_TRIAL_AGAIN = 64  /* and then two of so many */
 };
 
+/* Who pays for a use: it may cost another more than it gains. */
+enum brio_payer {
+    BRIO_PAYS_DOER,
+    BRIO_PAYS_NEXT, /* who goes on with what was done */
+    BRIO_PAYERS
+};
+
 /* All zero at first. Any thread may use it. */
 struct brio_trial {
     _Atomic uint32_t uses;
-    _Atomic int64_t cost[2]; /* by way, in 2^-16 nanoseconds a byte; 0: not known */
+    _Atomic int64_t
+        cost[BRIO_PAYERS][2]; /* by way, in 2^-16 nanoseconds a byte; 0: not known */
 };
 
 struct brio_use {
@@ -31,8 +39,9 @@ struct brio_use brio_trial_begin(struct brio_trial *trial);
 /* It is done, for so many bytes. A use that tells nothing need not be ended. */
 void brio_trial_end(struct brio_trial *trial, const struct brio_use *use, brio_off bytes);
 
-/* What one try took. */
-void brio_trial_note(struct brio_trial *trial, bool other, int64_t ns, brio_off bytes);
+/* What one use cost one of them. */
+void brio_trial_note(struct brio_trial *trial, enum brio_payer payer, bool other, int64_t ns,
+                     brio_off bytes);
 
 /* Whether the other way is the better one, as far as is known. */
 bool brio_trial_prefers(const struct brio_trial *trial);

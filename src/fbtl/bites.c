@@ -11,20 +11,20 @@
 
 struct brio_bite_buffer {
     size_t size;
-    char data[] __attribute__((aligned(64)));
+    char data[] __attribute__((aligned(BRIO_LINE)));
 };
 
-/* NULL if there is no memory. */
+/* NULL if there is no memory. Wherever in a line the data begins, there is room. */
 static struct brio_bite_buffer *take_buffer(struct brio_bites *p, brio_off size)
 {
     struct brio_bite_buffer *b = atomic_exchange(&p->spare, NULL);
     if (b && b->size >= (size_t)size)
         return b;
     free(b);
-    size_t whole = (sizeof *b + (size_t)size + 63) / 64 * 64;
-    b = aligned_alloc(64, whole);
+    size_t whole = (sizeof *b + (size_t)size + 2 * BRIO_LINE - 1) / BRIO_LINE * BRIO_LINE;
+    b = aligned_alloc(BRIO_LINE, whole);
     if (b)
-        b->size = whole - sizeof *b;
+        b->size = whole - sizeof *b - BRIO_LINE;
     return b;
 }
 
@@ -61,7 +61,8 @@ struct brio_io brio_bites_rest(const struct brio_io *io, brio_off moved)
     return r;
 }
 
-/* A failure in the window may have been in a gap; reading the rest piece by piece tells. */
+/* Data begins where it does in a line of the file (fbtl/even.h). A failure in the window may
+ * have been in a gap; reading the rest piece by piece tells. */
 static struct brio_result read_window(struct brio_bites *p, const struct brio_io *io,
                                       const struct brio_bite *bite)
 {
@@ -69,8 +70,9 @@ static struct brio_result read_window(struct brio_bites *p, const struct brio_io
     struct brio_bite_buffer *b = take_buffer(p, bite->hi - bite->lo);
     if (!b)
         return p->stretches(&p->port, io);
+    char *data = b->data + bite->lo % BRIO_LINE;
     struct brio_result got =
-        brio_move_flat(&p->port, BRIO_READ, b->data, bite->lo, bite->hi - bite->lo);
+        brio_move_flat(&p->port, BRIO_READ, data, bite->lo, bite->hi - bite->lo);
     brio_off n = io->bytes, end = bite->lo + got.bytes;
     if (end < bite->hi)
         n = brio_map_below(io->file, end - io->base) - io->pos;
@@ -78,7 +80,7 @@ static struct brio_result read_window(struct brio_bites *p, const struct brio_io
         brio_cursor_init(&file, io->file, io->pos);
         brio_cursor_init(&mem, io->mem, io->mem_pos);
         /* Where offset 0 of the pattern would be; a number, for it may be nowhere. */
-        uintptr_t origin = (uintptr_t)b->data + (uintptr_t)(io->base - bite->lo);
+        uintptr_t origin = (uintptr_t)data + (uintptr_t)(io->base - bite->lo);
         brio_copy(io->buf, &mem, (const void *)origin, &file, n);
     }
     give_buffer(p, b);

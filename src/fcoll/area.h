@@ -19,7 +19,8 @@ struct brio_gate {
     _Atomic int64_t valid; /* reads: there is data below this offset only */
     _Atomic uint64_t end;  /* of an owner's first: run << 32 | how it ended for this owner, as
                               soon as it has accessed its last window */
-    char pad[32];
+    _Atomic uint32_t past; /* reads: what is packed went past the caches */
+    char pad[28];
 };
 
 /* How a run ended. */

@@ -75,10 +75,8 @@ static bool stretch_of(const struct brio_rounds *r, size_t k, int i, struct stre
     return out->lo < w->hi;
 }
 
-/* What was read in small pieces is put together on the second desk, some strands at a time, and
- * leaves it in whole lines: those of the boxes may be in caches that are far from this core,
- * and to write a part of one it has to be fetched (4-byte pieces of 2 ranks, 64 MiB: 6.1 ms
- * and 4.4 where cores share no cache, 3.6 and 3.9 where they do). */
+/* What was read is put together on the second desk, some strands at a time, and goes past the
+ * caches to where it lies packed. */
 static void take_apart(struct brio_rounds *r, const struct stretch *s, int n)
 {
     const struct brio_strand *strand = r->strands, *end = strand + n;
@@ -94,10 +92,28 @@ static void take_apart(struct brio_rounds *r, const struct stretch *s, int n)
         }
         brio_weave((void *)s->origin, staged, some, BRIO_READ);
         for (used = 0; some > 0; some--, strand++) {
-            brio_stream(strand->flat, desk + used, (size_t)strand->bytes);
+            brio_stream_past(strand->flat, desk + used, (size_t)strand->bytes);
             used += strand->bytes;
         }
     }
+}
+
+struct brio_trial brio_rounds_distance;
+
+/* Data of a read, from a stretch of the file to where that of each rank lies packed. */
+static void hand_out(struct brio_rounds *r, const struct stretch *s, int n, brio_off bytes)
+{
+    struct brio_use use = {.other = false};
+    bool tells = bytes >= BRIO_ROUNDS_TELLING;
+    if (tells)
+        use = brio_trial_begin(&brio_rounds_distance);
+    r->past = use.other;
+    if (use.other)
+        take_apart(r, s, n);
+    else
+        brio_weave((void *)s->origin, r->strands, n, BRIO_READ);
+    if (tells)
+        brio_trial_end(&brio_rounds_distance, &use, bytes);
 }
 
 /* Between a stretch of window k and a crew's box: each rank's data packed, ranks in order. */
@@ -123,8 +139,8 @@ static void move_box(struct brio_rounds *r, size_t k, const struct stretch *s, i
         }
         at += to - from;
     }
-    if (plan->packed && r->io->dir == BRIO_READ)
-        take_apart(r, s, n);
+    if (r->io->dir == BRIO_READ && crew == r->crew->mine)
+        hand_out(r, s, n, sum);
     else
         brio_weave((void *)s->origin, r->strands, n, r->io->dir);
     brio_count(r->stats, BRIO_N_COPIED, sum);
@@ -359,6 +375,7 @@ static void open_gate(struct brio_rounds *r, const struct brio_keeper *keeper, s
     struct brio_gate *gate = brio_area_gate(r->crew, keeper->owner, k);
     int sources = k < owner->nwindows ? owner->windows[k].nsources : 0;
     atomic_store(&gate->left, (uint32_t)sources);
+    atomic_store(&gate->past, r->past);
     atomic_store(&gate->turn, brio_turn(r, k));
 }
 

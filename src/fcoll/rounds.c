@@ -51,6 +51,19 @@ static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos,
         move(io->buf, &mem, there.base, &other, bytes);
 }
 
+/* What is read, and what it costs to fetch it from where an owner has packed it. */
+static void fetch(const struct brio_rounds *r, int owner, size_t k, brio_off pos,
+                  brio_off bytes)
+{
+    bool tells = r->plan->packed && bytes >= BRIO_ROUNDS_TELLING && owner != r->plan->own &&
+                 brio_rounds_near(r, owner);
+    bool past = tells && atomic_load(&brio_area_gate(r->crew, owner, k)->past);
+    int64_t began = tells ? brio_now() : 0;
+    copy(r, owner, k, pos, bytes);
+    if (tells)
+        brio_trial_note(&brio_rounds_distance, BRIO_PAYS_NEXT, past, brio_now() - began, bytes);
+}
+
 /* This rank's part of window k, data bytes [pos, pos+bytes), if it is its turn. */
 static bool visit(struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes)
 {
@@ -65,7 +78,10 @@ static bool visit(struct brio_rounds *r, int owner, size_t k, brio_off pos, brio
             r->moved = brio_min(r->moved, pos + bytes);
         }
     }
-    copy(r, owner, k, pos, bytes);
+    if (write)
+        copy(r, owner, k, pos, bytes);
+    else
+        fetch(r, owner, k, pos, bytes);
     if (atomic_fetch_sub(&gate->left, 1) == 1) /* its keeper waits for the last */
         brio_bell_ring(&brio_area_of(r->crew)->bell);
     return true;

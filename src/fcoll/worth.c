@@ -14,10 +14,9 @@ enum {
     LARGEST_WINDOW = 1 << 30, /* what one holds must go into one message */
     WINDOW = 512 << 10,       /* half of a core's own cache; less costs more than it gains */
     CROWD = 2, /* owners a core, if there are more ranks: one copies while another writes */
-    PACK_WRITE = 2 * BRIO_LINE, /* longer pieces are faster by themselves */
-    PACK_READ = 32,        /* likewise: a line that many only read is in all their caches */
-    STREAM_PIECE = 512,    /* most of it is whole cache lines */
-    STREAM_BYTES = 2 << 20 /* no core's own cache would keep them */
+    PACK_WRITE = 2 * BRIO_LINE, /* longer pieces written are faster by themselves */
+    STREAM_PIECE = 512,         /* most of it is whole cache lines */
+    STREAM_BYTES = 2 << 20      /* no core's own cache would keep them */
 };
 
 static brio_off average(const struct brio_map *map, brio_off pos, brio_off bytes)
@@ -97,8 +96,8 @@ bool brio_worth_sparse(const struct brio_coll_env *env, const struct brio_whole 
 /* Not on servers: a desk is small, and so would be their accesses. */
 bool brio_worth_packing(const struct brio_coll_env *env, const struct brio_whole *all)
 {
-    brio_off longest = all->dir == BRIO_WRITE ? PACK_WRITE : PACK_READ;
-    return env->local && all->piece < longest && all->volume <= all->span &&
+    bool longer = all->dir == BRIO_WRITE && all->piece >= PACK_WRITE;
+    return env->local && !longer && all->volume <= all->span &&
            all->volume >= all->span / SPARSE;
 }
 

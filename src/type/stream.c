@@ -1,10 +1,11 @@
-/* By `rep movsb', where the processor is good at it. */
+/* By `rep movsb', where the processor is good at it, and by stores that go to memory. */
 #include "type/stream.h"
 
 #include <string.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <emmintrin.h>
 
 static bool is_able(void)
 {
@@ -18,6 +19,14 @@ static bool is_able(void)
 }
 
 /* Whole cache lines, `to` at the beginning of one. */
+static void pass_lines(char *to, const char *from, size_t n)
+{
+    for (size_t i = 0; i < n; i += sizeof(__m128i))
+        _mm_stream_si128((void *)(to + i), _mm_loadu_si128((const void *)(from + i)));
+    _mm_sfence();
+}
+
+/* Likewise. */
 static void copy_lines(char *to, const char *from, size_t n)
 {
     if (is_able())
@@ -33,17 +42,34 @@ static void copy_lines(char *to, const char *from, size_t n)
     memcpy(to, from, n);
 }
 
+static void pass_lines(char *to, const char *from, size_t n)
+{
+    memcpy(to, from, n);
+}
+
 #endif
 
-void brio_stream(void *to, const void *from, size_t n)
+/* `lines` copies what is whole lines of them. */
+static inline void copy(char *to, const char *from, size_t n,
+                        void (*lines)(char *, const char *, size_t))
 {
     size_t head = (size_t)(-(uintptr_t)to % BRIO_LINE);
     if (head > n)
         head = n;
     size_t body = (n - head) / BRIO_LINE * BRIO_LINE, tail = n - head - body;
     memcpy(to, from, head);
-    copy_lines((char *)to + head, (const char *)from + head, body);
-    memcpy((char *)to + head + body, (const char *)from + head + body, tail);
+    lines(to + head, from + head, body);
+    memcpy(to + head + body, from + head + body, tail);
+}
+
+void brio_stream(void *to, const void *from, size_t n)
+{
+    copy(to, from, n, copy_lines);
+}
+
+void brio_stream_past(void *to, const void *from, size_t n)
+{
+    copy(to, from, n, pass_lines);
 }
 
 /* One side of a copy: what its cursor gave last, and how much of the first piece is done. */

@@ -9,6 +9,9 @@
 /* memcpy. */
 void brio_stream(void *to, const void *from, size_t n);
 
+/* memcpy to where another core is going to read, which is then in no cache at all. */
+void brio_stream_past(void *to, const void *from, size_t n);
+
 /* brio_copy. */
 brio_copier brio_stream_copy;
 

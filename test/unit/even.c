@@ -27,8 +27,8 @@ static struct brio_trial trial;
 /* As if both ways had been tried already. */
 static void found(int64_t straight, int64_t evenly)
 {
-    trial.cost[false] = straight;
-    trial.cost[true] = evenly;
+    trial.cost[BRIO_PAYS_DOER][false] = straight;
+    trial.cost[BRIO_PAYS_DOER][true] = evenly;
     trial.uses = BRIO_TRIAL_FIRST;
 }
 
@@ -158,7 +158,8 @@ static void both_are_tried(void)
     memset(&trial, 0, sizeof trial);
     for (int i = 0; i < BRIO_TRIAL_FIRST; i++)
         read_once(16, 8192, 1 << 20);
-    CHECK(trial.cost[0] > 0 && trial.cost[1] > 0, "one way was not tried");
+    CHECK(trial.cost[BRIO_PAYS_DOER][0] > 0 && trial.cost[BRIO_PAYS_DOER][1] > 0,
+          "one way was not tried");
     free(disk);
 }
 

@@ -24,7 +24,7 @@ static int use(int times, const int64_t ns[2], int late)
             took *= 10;
         other += u.other;
         if (u.began > 0)
-            brio_trial_note(&trial, u.other, took, BYTES);
+            brio_trial_note(&trial, BRIO_PAYS_DOER, u.other, took, BYTES);
     }
     return other;
 }
@@ -39,7 +39,8 @@ static void both_are_tried_first(void)
     begin();
     int other = use(BRIO_TRIAL_FIRST, (int64_t[]){SHORT, LONG}, 0);
     CHECK(other == BRIO_TRIAL_FIRST / 2, "%d of %d the other way", other, BRIO_TRIAL_FIRST);
-    CHECK(trial.cost[0] > 0 && trial.cost[1] > 0, "one way was not tried");
+    CHECK(trial.cost[BRIO_PAYS_DOER][0] > 0 && trial.cost[BRIO_PAYS_DOER][1] > 0,
+          "one way was not tried");
 }
 
 static void the_faster_is_taken(void)
@@ -71,7 +72,7 @@ static void uses_that_take_turns(void)
             int64_t took = (i % period == 0 ? 2 : 1) * (u.other ? LONG : SHORT);
             other += u.other;
             if (u.began > 0)
-                brio_trial_note(&trial, u.other, took, BYTES);
+                brio_trial_note(&trial, BRIO_PAYS_DOER, u.other, took, BYTES);
         }
         CHECK(other <= USES / 10, "%d of %d the slower way, by turns of %d", other, USES,
               period);
@@ -82,9 +83,10 @@ static void uses_that_take_turns(void)
 static void a_cost_of_almost_nothing_grows(void)
 {
     begin();
-    brio_trial_note(&trial, true, 1, BYTES);
+    brio_trial_note(&trial, BRIO_PAYS_DOER, true, 1, BYTES);
     use(1000 * BRIO_TRIAL_AGAIN, (int64_t[]){SHORT, LONG}, 0);
-    CHECK(!brio_trial_prefers(&trial), "a cost of %lld", (long long)trial.cost[1]);
+    CHECK(!brio_trial_prefers(&trial), "a cost of %lld",
+          (long long)trial.cost[BRIO_PAYS_DOER][1]);
 }
 
 /* A little is not worth it. */
@@ -113,7 +115,7 @@ static void unknown_stays_plain(void)
     for (int i = 0; i < 1000; i++) {
         struct brio_use u = brio_trial_begin(&trial);
         if (u.other && u.began > 0)
-            brio_trial_note(&trial, true, 1, BYTES);
+            brio_trial_note(&trial, BRIO_PAYS_DOER, true, 1, BYTES);
     }
     CHECK(!brio_trial_prefers(&trial), "preferred to a way that nobody tried");
 }
@@ -121,12 +123,14 @@ static void unknown_stays_plain(void)
 static void clocks_and_bytes_of_any_size(void)
 {
     begin();
-    brio_trial_note(&trial, false, INT64_MAX, 1);
-    brio_trial_note(&trial, true, 0, INT64_MAX);
-    CHECK(trial.cost[0] > 0 && trial.cost[1] > 0, "a cost of %lld and %lld",
-          (long long)trial.cost[0], (long long)trial.cost[1]);
-    brio_trial_note(&trial, true, -5, 0);
-    CHECK(trial.cost[1] > 0, "a cost of %lld", (long long)trial.cost[1]);
+    brio_trial_note(&trial, BRIO_PAYS_DOER, false, INT64_MAX, 1);
+    brio_trial_note(&trial, BRIO_PAYS_DOER, true, 0, INT64_MAX);
+    CHECK(trial.cost[BRIO_PAYS_DOER][0] > 0 && trial.cost[BRIO_PAYS_DOER][1] > 0,
+          "a cost of %lld and %lld", (long long)trial.cost[BRIO_PAYS_DOER][0],
+          (long long)trial.cost[BRIO_PAYS_DOER][1]);
+    brio_trial_note(&trial, BRIO_PAYS_DOER, true, -5, 0);
+    CHECK(trial.cost[BRIO_PAYS_DOER][1] > 0, "a cost of %lld",
+          (long long)trial.cost[BRIO_PAYS_DOER][1]);
 }
 
 int main(int argc, char **argv)
