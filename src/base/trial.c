@@ -26,14 +26,22 @@ bool brio_trial_prefers(const struct brio_trial *trial)
     return other < plain - plain / CLEARLY;
 }
 
-/* Tries are in an order that goes with nothing that comes back regularly. */
+/* How many uses before this one have gone the same way. */
+static uint32_t row_of(struct brio_trial *trial, bool other)
+{
+    uint32_t row = LOAD(&trial->row);
+    row = row % 2 == other ? row / 2 : 0;
+    STORE(&trial->row, 2 * (row + 1) + other);
+    return row;
+}
+
 struct brio_use brio_trial_begin(struct brio_trial *trial)
 {
     uint32_t n = atomic_fetch_add_explicit(&trial->uses, 1, memory_order_relaxed);
-    bool first = n < BRIO_TRIAL_FIRST, again = n % BRIO_TRIAL_AGAIN < 2;
-    if (!first && !again)
-        return (struct brio_use){.other = brio_trial_prefers(trial)};
-    return (struct brio_use){.other = __builtin_parity(n) != 0, .began = brio_now()};
+    bool tries = n % BRIO_TRIAL_AGAIN < BRIO_TRIAL_FIRST;
+    bool other = tries ? n / BRIO_TRIAL_ROW % 2 : brio_trial_prefers(trial);
+    bool tells = row_of(trial, other) >= BRIO_TRIAL_ROW / 2;
+    return (struct brio_use){.other = other, .began = tells ? brio_now() : 0};
 }
 
 void brio_trial_end(struct brio_trial *trial, const struct brio_use *use, brio_off bytes)

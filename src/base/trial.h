@@ -1,7 +1,8 @@
 /* Which of two ways to do the same thing is faster here and now: the plain one, unless the
  * other is clearly faster. What a processor minds no rule tells (fbtl/even.h: twice as fast on
  * one machine, a tenth slower on the next). So both ways are tried at first, and once more now
- * and then; only a use that is a try looks at the clock. */
+ * and then: several times in a row, for the first uses after a change still pay for what the
+ * last way left in the caches, and tell nothing. */
 #ifndef BRIO_BASE_TRIAL_H
 #define BRIO_BASE_TRIAL_H
 
@@ -10,8 +11,9 @@
 #include "base/base.h"
 
 enum {
-    BRIO_TRIAL_FIRST = 16, /* uses that are tries, half of them each way; */
-    BRIO_TRIAL_AGAIN = 64  /* and then two of so many */
+    BRIO_TRIAL_ROW = 16,                    /* uses one way; half of them tell nothing */
+    BRIO_TRIAL_FIRST = 2 * BRIO_TRIAL_ROW,  /* a row each way; */
+    BRIO_TRIAL_AGAIN = 32 * BRIO_TRIAL_ROW, /* and then of so many uses two rows */
 };
 
 /* Who pays for a use: it may cost another more than it gains. */
@@ -21,16 +23,17 @@ enum brio_payer {
     BRIO_PAYERS
 };
 
-/* All zero at first. Any thread may use it. */
+/* All zero at first. Any thread may use it, and any rank if it is in shared memory. */
 struct brio_trial {
     _Atomic uint32_t uses;
+    _Atomic uint32_t row; /* of them the last one way, and twice that way */
     _Atomic int64_t
         cost[BRIO_PAYERS][2]; /* by way, in 2^-16 nanoseconds a byte; 0: not known */
 };
 
 struct brio_use {
     bool other;    /* than the plain way */
-    int64_t began; /* 0: it is no try */
+    int64_t began; /* 0: it tells nothing */
 };
 
 /* Says which way to go now. */

@@ -4,6 +4,7 @@
 #ifndef BRIO_FCOLL_AREA_H
 #define BRIO_FCOLL_AREA_H
 
+#include "base/trial.h"
 #include "comm/crew.h"
 #include "fcoll/berth.h"
 
@@ -33,6 +34,8 @@ struct brio_area {
     struct brio_bell over;  /* rung when an owner says how a run ended */
     _Atomic int32_t owners; /* of the last run */
     char pad[44];
+    struct brio_trial distance; /* whether what was read had better go past the caches */
+    char pad_too[BRIO_LINE - sizeof(struct brio_trial)];
     struct brio_gate gate[]; /* BRIO_BUFFERS for each rank, for each may be an owner: so that
                                 what was ever a gate never holds data; then their berths */
 };

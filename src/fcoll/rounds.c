@@ -61,7 +61,8 @@ static void fetch(const struct brio_rounds *r, int owner, size_t k, brio_off pos
     int64_t began = tells ? brio_now() : 0;
     copy(r, owner, k, pos, bytes);
     if (tells)
-        brio_trial_note(&brio_rounds_distance, BRIO_PAYS_NEXT, past, brio_now() - began, bytes);
+        brio_trial_note(&brio_area_of(r->crew)->distance, BRIO_PAYS_NEXT, past,
+                        brio_now() - began, bytes);
 }
 
 /* This rank's part of window k, data bytes [pos, pos+bytes), if it is its turn. */

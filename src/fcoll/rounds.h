@@ -7,7 +7,6 @@
 #define BRIO_FCOLL_ROUNDS_H
 
 #include "base/stats.h"
-#include "base/trial.h"
 #include "fcoll/area.h"
 #include "fcoll/plan.h"
 #include "lane/lane.h"
@@ -103,15 +102,8 @@ struct brio_io brio_window_io(const struct brio_rounds *r, size_t k, uintptr_t o
 
 /* ---- Between rounds.c and keeper.c ----------------------------------------------------- */
 
-/* How far the other cores are. What an owner has read is packed straight to lines that may be
- * in their caches; or, the other way, goes past all caches. Of this processor, whatever the
- * file (64 MiB, 4 ranks on 2 cores, pieces of 4 bytes and of 1 KiB: straight 11.4 ms and 13.7
- * where these share no cache, past them 6.5 and 6.6; where they share one, 5.9 and 6.3, and 7.6
- * and 7.4). */
-extern struct brio_trial brio_rounds_distance;
-
 enum {
-    BRIO_ROUNDS_TELLING = 4096 /* bytes of a copy that tell something of it */
+    BRIO_ROUNDS_TELLING = 4096 /* bytes of a copy that tell how far cores are from each other */
 };
 
 /* When ranks do their part with window k: writes before its keeper, reads after it. */
