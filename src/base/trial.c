@@ -61,3 +61,11 @@ void brio_trial_note(struct brio_trial *trial, enum brio_payer payer, bool other
         cost += (known - cost) / 2;
     STORE(&trial->cost[payer][other], cost);
 }
+
+void brio_trial_copy(struct brio_trial *to, const struct brio_trial *from)
+{
+    STORE(&to->uses, LOAD(&from->uses));
+    for (int i = 0; i < BRIO_PAYERS; i++)
+        for (int way = 0; way < 2; way++)
+            STORE(&to->cost[i][way], LOAD(&from->cost[i][way]));
+}

@@ -46,6 +46,9 @@ void brio_trial_end(struct brio_trial *trial, const struct brio_use *use, brio_o
 void brio_trial_note(struct brio_trial *trial, enum brio_payer payer, bool other, int64_t ns,
                      brio_off bytes);
 
+/* What one knows the other knows, too. */
+void brio_trial_copy(struct brio_trial *to, const struct brio_trial *from);
+
 /* Whether the other way is the better one, as far as is known. */
 bool brio_trial_prefers(const struct brio_trial *trial);
 
