@@ -4,9 +4,9 @@
 #ifndef BRIO_FCOLL_AREA_H
 #define BRIO_FCOLL_AREA_H
 
-#include "base/trial.h"
 #include "comm/crew.h"
 #include "fcoll/berth.h"
+#include "fcoll/distance.h"
 
 enum {
     BRIO_BUFFERS = 2,      /* of an owner: one is filled while the other is accessed */
@@ -20,7 +20,7 @@ struct brio_gate {
     _Atomic int64_t valid; /* reads: there is data below this offset only */
     _Atomic uint64_t end;  /* of an owner's first: run << 32 | how it ended for this owner, as
                               soon as it has accessed its last window */
-    _Atomic uint32_t past; /* reads: what is packed went past the caches */
+    _Atomic uint32_t past; /* what lies packed there went past the caches */
     char pad[28];
 };
 
@@ -34,8 +34,8 @@ struct brio_area {
     struct brio_bell over;  /* rung when an owner says how a run ended */
     _Atomic int32_t owners; /* of the last run */
     char pad[44];
-    struct brio_trial distance; /* whether what was read had better go past the caches */
-    char pad_too[BRIO_LINE - sizeof(struct brio_trial)];
+    struct brio_distance distance;
+    char pad_too[2 * BRIO_LINE - sizeof(struct brio_distance)];
     struct brio_gate gate[]; /* BRIO_BUFFERS for each rank, for each may be an owner: so that
                                 what was ever a gate never holds data; then their berths */
 };

@@ -98,30 +98,28 @@ static void take_apart(struct brio_rounds *r, const struct stretch *s, int n)
     }
 }
 
-/* Data of a read, from a stretch of the file to where that of each rank lies packed: straight
- * to lines that may be in another core's caches, or past all of them (64 MiB, 4 ranks on 2
- * cores, pieces of 4 bytes and of 1 KiB: straight 16.6 ms and 13.6 where these share no cache,
- * past them 6.5 and 6.6; where they share one, 5.9 and 6.3, and 7.6 and 7.4). What the owners
- * of a file find out this rank remembers for the next. */
+/* Data of a read, from a stretch of the file to where that of each rank of this crew lies
+ * packed. */
 static void hand_out(struct brio_rounds *r, const struct stretch *s, int n, brio_off bytes)
 {
-    static struct brio_trial known;
-    struct brio_trial *distance = &brio_area_of(r->crew)->distance;
-    struct brio_use use = {.other = false};
-    bool tells = bytes >= BRIO_ROUNDS_TELLING;
-    if (tells && atomic_load(&distance->uses) == 0)
-        brio_trial_copy(distance, &known);
-    if (tells)
-        use = brio_trial_begin(distance);
+    struct brio_distance *distance = brio_rounds_distance(r);
+    struct brio_use use = brio_distance_begin(distance, BRIO_READ, bytes);
     r->past = use.other;
     if (use.other)
         take_apart(r, s, n);
     else
         brio_weave((void *)s->origin, r->strands, n, BRIO_READ);
-    if (!tells)
-        return;
-    brio_trial_end(distance, &use, bytes);
-    brio_trial_copy(&known, distance);
+    brio_distance_end(distance, BRIO_READ, &use, bytes);
+}
+
+/* And of a write, the other way. */
+static void gather(struct brio_rounds *r, size_t k, const struct stretch *s, int n,
+                   brio_off bytes)
+{
+    bool past = atomic_load(&brio_area_gate(r->crew, r->plan->own, k)->past);
+    int64_t began = brio_now();
+    brio_weave((void *)s->origin, r->strands, n, BRIO_WRITE);
+    brio_distance_next(brio_rounds_distance(r), BRIO_WRITE, past, began, bytes);
 }
 
 /* Between a stretch of window k and a crew's box: each rank's data packed, ranks in order. */
@@ -147,10 +145,12 @@ static void move_box(struct brio_rounds *r, size_t k, const struct stretch *s, i
         }
         at += to - from;
     }
-    if (r->io->dir == BRIO_READ && crew == r->crew->mine)
+    if (crew != r->crew->mine)
+        brio_weave((void *)s->origin, r->strands, n, r->io->dir);
+    else if (r->io->dir == BRIO_READ)
         hand_out(r, s, n, sum);
     else
-        brio_weave((void *)s->origin, r->strands, n, r->io->dir);
+        gather(r, k, s, n, sum);
     brio_count(r->stats, BRIO_N_COPIED, sum);
 }
 
@@ -383,7 +383,8 @@ static void open_gate(struct brio_rounds *r, const struct brio_keeper *keeper, s
     struct brio_gate *gate = brio_area_gate(r->crew, keeper->owner, k);
     int sources = k < owner->nwindows ? owner->windows[k].nsources : 0;
     atomic_store(&gate->left, (uint32_t)sources);
-    atomic_store(&gate->past, r->past);
+    if (r->io->dir == BRIO_READ)
+        atomic_store(&gate->past, r->past);
     atomic_store(&gate->turn, brio_turn(r, k));
 }
 

@@ -33,14 +33,11 @@ static struct place place_of(const struct brio_rounds *r, int owner, size_t k, b
 }
 
 /* Between the user's memory and the owner's window k. */
-static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes)
+static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes,
+                 brio_copier *move)
 {
-    if (bytes == 0 || (r->here && owner == r->plan->own))
-        return;
     const struct brio_io *io = r->io;
     const struct place there = place_of(r, owner, k, pos);
-    brio_copier *move =
-        brio_worth_streaming(io, there.map == r->flat) ? brio_stream_copy : brio_copy;
     struct brio_cursor other, mem;
     brio_count(r->stats, BRIO_N_COPIED, bytes);
     brio_cursor_init(&other, there.map, there.at);
@@ -51,18 +48,50 @@ static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos,
         move(io->buf, &mem, there.base, &other, bytes);
 }
 
-/* What is read, and what it costs to fetch it from where an owner has packed it. */
+/* Whether it matters how far the owner is: what lies packed there is this rank's alone. */
+static bool may_be_far(const struct brio_rounds *r, int owner)
+{
+    return r->plan->packed && owner != r->plan->own && brio_rounds_near(r, owner);
+}
+
+static void put(const struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes)
+{
+    bool packed = !brio_rounds_in_order(r, owner);
+    brio_copier *straight = brio_worth_streaming(r->io, packed) ? brio_stream_copy : brio_copy;
+    if (!may_be_far(r, owner) || !brio_worth_passing(r->io)) {
+        copy(r, owner, k, pos, bytes, straight);
+        return;
+    }
+    struct brio_distance *distance = brio_rounds_distance(r);
+    struct brio_use use = brio_distance_begin(distance, BRIO_WRITE, bytes);
+    atomic_store(&brio_area_gate(r->crew, owner, k)->past, use.other);
+    copy(r, owner, k, pos, bytes, use.other ? brio_stream_copy_past : straight);
+    brio_distance_end(distance, BRIO_WRITE, &use, bytes);
+}
+
 static void fetch(const struct brio_rounds *r, int owner, size_t k, brio_off pos,
                   brio_off bytes)
 {
-    bool tells = r->plan->packed && bytes >= BRIO_ROUNDS_TELLING && owner != r->plan->own &&
-                 brio_rounds_near(r, owner);
-    bool past = tells && atomic_load(&brio_area_gate(r->crew, owner, k)->past);
-    int64_t began = tells ? brio_now() : 0;
-    copy(r, owner, k, pos, bytes);
-    if (tells)
-        brio_trial_note(&brio_area_of(r->crew)->distance, BRIO_PAYS_NEXT, past,
-                        brio_now() - began, bytes);
+    if (!may_be_far(r, owner)) {
+        copy(r, owner, k, pos, bytes, brio_copy);
+        return;
+    }
+    bool past = atomic_load(&brio_area_gate(r->crew, owner, k)->past);
+    int64_t began = brio_now();
+    copy(r, owner, k, pos, bytes, brio_copy);
+    brio_distance_next(brio_rounds_distance(r), BRIO_READ, past, began, bytes);
+}
+
+/* This rank's bytes of window k; an owner may have its own where they belong. */
+static void exchange(const struct brio_rounds *r, int owner, size_t k, brio_off pos,
+                     brio_off bytes)
+{
+    if (bytes == 0 || (r->here && owner == r->plan->own))
+        return;
+    if (r->io->dir == BRIO_WRITE)
+        put(r, owner, k, pos, bytes);
+    else
+        fetch(r, owner, k, pos, bytes);
 }
 
 /* This rank's part of window k, data bytes [pos, pos+bytes), if it is its turn. */
@@ -79,10 +108,7 @@ static bool visit(struct brio_rounds *r, int owner, size_t k, brio_off pos, brio
             r->moved = brio_min(r->moved, pos + bytes);
         }
     }
-    if (write)
-        copy(r, owner, k, pos, bytes);
-    else
-        fetch(r, owner, k, pos, bytes);
+    exchange(r, owner, k, pos, bytes);
     if (atomic_fetch_sub(&gate->left, 1) == 1) /* its keeper waits for the last */
         brio_bell_ring(&brio_area_of(r->crew)->bell);
     return true;
@@ -145,7 +171,7 @@ void brio_rounds_ahead(struct brio_rounds *r)
         for (size_t k = 0; k < windows_ahead(owner); k++) {
             brio_plan_part(r->plan, a, k, &from, &to);
             if (from < to)
-                copy(r, a, k, from, to - from);
+                exchange(r, a, k, from, to - from);
         }
         r->nopen += windows_ahead(owner) < owner->nwindows;
     }

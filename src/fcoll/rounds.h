@@ -102,10 +102,6 @@ struct brio_io brio_window_io(const struct brio_rounds *r, size_t k, uintptr_t o
 
 /* ---- Between rounds.c and keeper.c ----------------------------------------------------- */
 
-enum {
-    BRIO_ROUNDS_TELLING = 4096 /* bytes of a copy that tell how far cores are from each other */
-};
-
 /* When ranks do their part with window k: writes before its keeper, reads after it. */
 static inline uint64_t brio_turn(const struct brio_rounds *r, size_t k)
 {
@@ -123,6 +119,11 @@ static inline uintptr_t brio_rounds_origin(const struct brio_rounds *r, int owne
 {
     return (uintptr_t)brio_rounds_buffer(r, owner, k) -
            (uintptr_t)r->plan->owners[owner].windows[k].lo;
+}
+
+static inline struct brio_distance *brio_rounds_distance(const struct brio_rounds *r)
+{
+    return &brio_area_of(r->crew)->distance;
 }
 
 /* True if the owner is of this crew: its buffers do not travel. */

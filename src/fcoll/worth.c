@@ -14,9 +14,8 @@ enum {
     LARGEST_WINDOW = 1 << 30, /* what one holds must go into one message */
     WINDOW = 512 << 10,       /* half of a core's own cache; less costs more than it gains */
     CROWD = 2, /* owners a core, if there are more ranks: one copies while another writes */
-    PACK_WRITE = 2 * BRIO_LINE, /* longer pieces written are faster by themselves */
-    STREAM_PIECE = 512,         /* most of it is whole cache lines */
-    STREAM_BYTES = 2 << 20      /* no core's own cache would keep them */
+    STREAM_PIECE = 512,    /* most of it is whole cache lines */
+    STREAM_BYTES = 2 << 20 /* no core's own cache would keep them */
 };
 
 static brio_off average(const struct brio_map *map, brio_off pos, brio_off bytes)
@@ -30,6 +29,11 @@ static brio_off average(const struct brio_map *map, brio_off pos, brio_off bytes
 brio_off brio_worth_piece(const struct brio_io *io)
 {
     return average(io->file, io->pos, io->bytes);
+}
+
+bool brio_worth_passing(const struct brio_io *io)
+{
+    return average(io->mem, io->mem_pos, io->bytes) >= STREAM_PIECE;
 }
 
 bool brio_worth_streaming(const struct brio_io *io, bool packed)
@@ -96,9 +100,7 @@ bool brio_worth_sparse(const struct brio_coll_env *env, const struct brio_whole 
 /* Not on servers: a desk is small, and so would be their accesses. */
 bool brio_worth_packing(const struct brio_coll_env *env, const struct brio_whole *all)
 {
-    bool longer = all->dir == BRIO_WRITE && all->piece >= PACK_WRITE;
-    return env->local && !longer && all->volume <= all->span &&
-           all->volume >= all->span / SPARSE;
+    return env->local && all->volume <= all->span && all->volume >= all->span / SPARSE;
 }
 
 /* Servers want large accesses. A page cache does not: what is copied in should still be in a

@@ -13,6 +13,10 @@ brio_off brio_worth_piece(const struct brio_io *io);
  * is read is as fast either way. `packed`: in the owner's buffer it is one piece. */
 bool brio_worth_streaming(const struct brio_io *io, bool packed);
 
+/* True if what is written could go past the caches to where it lies packed (distance.h): pieces
+ * of many lines. */
+bool brio_worth_passing(const struct brio_io *io);
+
 /* Whether a plan can be made for this rank's bytes at all. */
 bool brio_worth_planning(const struct brio_coll_env *env, const struct brio_io *io);
 

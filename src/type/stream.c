@@ -97,12 +97,25 @@ static char *pass(struct side *side, const void *base, brio_off n)
     return at;
 }
 
-void brio_stream_copy(void *to, struct brio_cursor *dst, const void *from,
-                      struct brio_cursor *src, brio_off bytes)
+static inline void copy_pieces(void *to, struct brio_cursor *dst, const void *from,
+                               struct brio_cursor *src, brio_off bytes,
+                               void (*one)(void *, const void *, size_t))
 {
     struct side put = {.cursor = dst}, get = {.cursor = src};
     for (brio_off n; bytes > 0; bytes -= n) {
         n = brio_min(piece(&put, bytes), piece(&get, bytes));
-        brio_stream(pass(&put, to, n), pass(&get, from, n), (size_t)n);
+        one(pass(&put, to, n), pass(&get, from, n), (size_t)n);
     }
+}
+
+void brio_stream_copy(void *to, struct brio_cursor *dst, const void *from,
+                      struct brio_cursor *src, brio_off bytes)
+{
+    copy_pieces(to, dst, from, src, bytes, brio_stream);
+}
+
+void brio_stream_copy_past(void *to, struct brio_cursor *dst, const void *from,
+                           struct brio_cursor *src, brio_off bytes)
+{
+    copy_pieces(to, dst, from, src, bytes, brio_stream_past);
 }

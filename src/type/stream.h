@@ -12,7 +12,7 @@ void brio_stream(void *to, const void *from, size_t n);
 /* memcpy to where another core is going to read, which is then in no cache at all. */
 void brio_stream_past(void *to, const void *from, size_t n);
 
-/* brio_copy. */
-brio_copier brio_stream_copy;
+/* brio_copy, likewise. */
+brio_copier brio_stream_copy, brio_stream_copy_past;
 
 #endif
