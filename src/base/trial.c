@@ -38,10 +38,10 @@ static uint32_t row_of(struct brio_trial *trial, bool other)
 struct brio_use brio_trial_begin(struct brio_trial *trial)
 {
     uint32_t n = atomic_fetch_add_explicit(&trial->uses, 1, memory_order_relaxed);
-    bool tries = n % BRIO_TRIAL_AGAIN < BRIO_TRIAL_FIRST;
+    bool tries = n < BRIO_TRIAL_FIRST || n % BRIO_TRIAL_AGAIN < 2 * BRIO_TRIAL_ROW;
     bool other = tries ? n / BRIO_TRIAL_ROW % 2 : brio_trial_prefers(trial);
     bool tells = row_of(trial, other) >= BRIO_TRIAL_ROW / 2;
-    return (struct brio_use){.other = other, .began = tells ? brio_now() : 0};
+    return (struct brio_use){.other = other, .tries = tries, .began = tells ? brio_now() : 0};
 }
 
 void brio_trial_end(struct brio_trial *trial, const struct brio_use *use, brio_off bytes)

@@ -12,8 +12,8 @@
 
 enum {
     BRIO_TRIAL_ROW = 16,                    /* uses one way; half of them tell nothing */
-    BRIO_TRIAL_FIRST = 2 * BRIO_TRIAL_ROW,  /* a row each way; */
-    BRIO_TRIAL_AGAIN = 32 * BRIO_TRIAL_ROW, /* and then of so many uses two rows */
+    BRIO_TRIAL_FIRST = 4 * BRIO_TRIAL_ROW,  /* two rows each way; */
+    BRIO_TRIAL_AGAIN = 32 * BRIO_TRIAL_ROW, /* and then of so many uses one row each way */
 };
 
 /* Who pays for a use: it may cost another more than it gains. */
@@ -33,6 +33,7 @@ struct brio_trial {
 
 struct brio_use {
     bool other;    /* than the plain way */
+    bool tries;    /* whichever is better */
     int64_t began; /* 0: it tells nothing */
 };
 

@@ -21,7 +21,7 @@ void brio_even_begin(struct brio_even *e, struct brio_trial *trial, struct iovec
     if (beside % HALF == 0 || room + (brio_off)piece->iov_len < LONG)
         return;
     e->use = brio_trial_begin(trial);
-    if (!e->use.other && e->use.began == 0)
+    if (!e->use.other && !e->use.tries)
         return;
     if (e->use.other && room < beside) { /* first as much as leads to a whole page */
         piece->iov_len = (size_t)(2 * PAGE - off % PAGE);

@@ -30,37 +30,17 @@ struct brio_port brio_port_of(const struct brio_store *store)
                               .stats = store->stats};
 }
 
-/* Whether an access of `len` bytes warms its memory, part by part. */
-static bool does_warm(const struct brio_port *port, enum brio_dir dir, brio_off len)
-{
-    return dir == BRIO_WRITE && port->warms && len >= BRIO_WARM_LEAST;
-}
-
-/* Of `len` bytes, as many as one call is asked for. */
-static brio_off at_once(const struct brio_port *port, bool warm, brio_off len)
-{
-    return brio_min(len, warm ? brio_min(BRIO_WARM_PART, port->most) : port->most);
-}
-
-static brio_off move(const struct brio_port *port, enum brio_dir dir, bool warm,
-                     const struct iovec *iov, int niov, brio_off off)
-{
-    if (warm)
-        brio_warm(iov, niov);
-    return port->move(port, dir, iov, niov, off);
-}
-
-static struct brio_result move_flat(const struct brio_port *port, enum brio_dir dir, bool warm,
-                                    void *addr, brio_off off, brio_off len)
+static struct brio_result move_flat(const struct brio_port *port, enum brio_dir dir, void *addr,
+                                    brio_off off, brio_off len)
 {
     brio_off done = 0;
     while (done < len) {
-        struct iovec piece = {(char *)addr + done, (size_t)at_once(port, warm, len - done)};
+        struct iovec piece = {(char *)addr + done, (size_t)brio_min(port->most, len - done)};
         struct brio_even even;
         bool minds = dir == BRIO_READ && port->evenness;
         if (minds)
             brio_even_begin(&even, port->evenness, &piece, off + done, done);
-        brio_off n = move(port, dir, warm, &piece, 1, off + done);
+        brio_off n = port->move(port, dir, &piece, 1, off + done);
         if (minds)
             brio_even_end(&even, port->evenness, &piece, n);
         if (n > 0) {
@@ -73,12 +53,6 @@ static struct brio_result move_flat(const struct brio_port *port, enum brio_dir 
         }
     }
     return (struct brio_result){BRIO_OK, done};
-}
-
-struct brio_result brio_move_flat(const struct brio_port *port, enum brio_dir dir, void *addr,
-                                  brio_off off, brio_off len)
-{
-    return move_flat(port, dir, does_warm(port, dir, len), addr, off, len);
 }
 
 /* Steps over the first n bytes of the vector. */
@@ -95,16 +69,15 @@ static void skip(struct iovec **iov, int *niov, size_t n)
     }
 }
 
-static struct brio_result move_vector(const struct brio_port *port, enum brio_dir dir,
-                                      bool warm, struct iovec *iov,
-                                      const struct brio_stretch *s)
+struct brio_result brio_move_vector(const struct brio_port *port, enum brio_dir dir,
+                                    struct iovec *iov, const struct brio_stretch *s)
 {
     brio_off done = 0;
     int niov = s->niov;
     if (niov == 1)
-        return move_flat(port, dir, warm, iov[0].iov_base, s->off, s->len);
+        return move_flat(port, dir, iov[0].iov_base, s->off, s->len);
     while (done < s->len) {
-        brio_off n = move(port, dir, warm, iov, niov, s->off + done);
+        brio_off n = port->move(port, dir, iov, niov, s->off + done);
         if (n > 0) {
             brio_count_call(port->stats, dir, s->off + done, n, port->block);
             done += n;
@@ -118,10 +91,55 @@ static struct brio_result move_vector(const struct brio_port *port, enum brio_di
     return (struct brio_result){BRIO_OK, done};
 }
 
-struct brio_result brio_move_vector(const struct brio_port *port, enum brio_dir dir,
-                                    struct iovec *iov, const struct brio_stretch *s)
+/* ---- In parts -------------------------------------------------------------------------- */
+
+/* A part of a long write, or all of another access. */
+struct part {
+    struct brio_use use; /* `other': its memory is warmed */
+    brio_off most;       /* bytes */
+};
+
+static struct part next_part(const struct brio_port *port, enum brio_dir dir, brio_off whole)
 {
-    return move_vector(port, dir, does_warm(port, dir, s->len), iov, s);
+    struct part part = {.most = port->most};
+    if (dir == BRIO_WRITE && port->warmth && whole >= BRIO_WARM_LEAST) {
+        part.use = brio_trial_begin(port->warmth);
+        brio_off most = part.use.other   ? BRIO_WARM_PART
+                        : part.use.tries ? BRIO_WARM_COLD
+                                         : part.most;
+        part.most = brio_min(part.most, most);
+    }
+    return part;
+}
+
+static struct brio_result move_part(const struct brio_port *port, enum brio_dir dir,
+                                    const struct part *part, struct iovec *iov,
+                                    const struct brio_stretch *s)
+{
+    if (part->use.other)
+        brio_warm(iov, s->niov);
+    struct brio_result r = brio_move_vector(port, dir, iov, s);
+    if (r.bytes == part->most)
+        brio_trial_end(port->warmth, &part->use, r.bytes);
+    return r;
+}
+
+struct brio_result brio_move_flat(const struct brio_port *port, enum brio_dir dir, void *addr,
+                                  brio_off off, brio_off len)
+{
+    struct brio_result all = {BRIO_OK, 0};
+    while (all.bytes < len && !all.err) {
+        struct part part = next_part(port, dir, len);
+        struct brio_stretch s = {.off = off + all.bytes, .niov = 1};
+        s.len = brio_min(part.most, len - all.bytes);
+        struct iovec piece = {(char *)addr + all.bytes, (size_t)s.len};
+        struct brio_result r = move_part(port, dir, &part, &piece, &s);
+        all.bytes += r.bytes;
+        all.err = r.err;
+        if (r.bytes < s.len)
+            break;
+    }
+    return all;
 }
 
 struct brio_result brio_move_stretches(const struct brio_port *port, const struct brio_io *io)
@@ -130,10 +148,12 @@ struct brio_result brio_move_stretches(const struct brio_port *port, const struc
     struct brio_walk walk;
     struct brio_stretch s;
     struct brio_result all = {BRIO_OK, 0};
-    bool warm = does_warm(port, io->dir, io->bytes);
     brio_walk_init(&walk, io);
-    while (brio_walk_next(&walk, at_once(port, warm, io->bytes), BRIO_MOVE_IOV, iov, &s)) {
-        struct brio_result r = move_vector(port, io->dir, warm, iov, &s);
+    for (;;) {
+        struct part part = next_part(port, io->dir, io->bytes);
+        if (!brio_walk_next(&walk, part.most, BRIO_MOVE_IOV, iov, &s))
+            break;
+        struct brio_result r = move_part(port, io->dir, &part, iov, &s);
         all.bytes += r.bytes;
         all.err = r.err;
         if (r.bytes < s.len)

@@ -33,7 +33,8 @@ struct brio_port {
     /* Where a read is a copy by this processor, which may mind where it goes (even.h), what is
      * known of that; else NULL. */
     struct brio_trial *evenness;
-    bool warms; /* a write waits for those of other ranks (warm.h) */
+    /* Where a long write waits for those of other ranks (warm.h), likewise. */
+    struct brio_trial *warmth;
     const struct brio_calls *calls;
     brio_off block;           /* a power of two: calls of whole blocks are the aligned ones */
     struct brio_stats *stats; /* or NULL */

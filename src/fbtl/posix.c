@@ -206,7 +206,7 @@ static struct brio_result move(void *self, const struct brio_io *io)
 }
 
 /* Of this processor, whatever the file. */
-static struct brio_trial evenness;
+static struct brio_trial evenness, warmth;
 
 BRIO_ERR brio_posix_open(const struct brio_store *store, const struct brio_posix_conf *c,
                          struct brio_lane *out)
@@ -221,7 +221,7 @@ BRIO_ERR brio_posix_open(const struct brio_store *store, const struct brio_posix
     p->port.most = MAX_CALL;
     p->port.calls = &calls;
     p->port.evenness = p->port.direct < 0 ? &evenness : NULL;
-    p->port.warms = store->local && store->shared;
+    p->port.warmth = store->local && store->shared ? &warmth : NULL;
     p->move = move;
     p->sieve = (struct brio_sieve){.read = c->ds_read,
                                    .write = c->ds_write,

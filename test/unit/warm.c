@@ -45,13 +45,26 @@ static brio_off to_disk(const struct brio_port *port, enum brio_dir dir,
     return n;
 }
 
+static struct brio_trial trial;
+
+static void know(bool better)
+{
+    const int64_t little = 1 << 20, much = little << 20; /* whatever the calls here take */
+    trial.cost[BRIO_PAYS_DOER][false] = better ? much : little;
+    trial.cost[BRIO_PAYS_DOER][true] = better ? little : much;
+    trial.uses = BRIO_TRIAL_FIRST;
+}
+
 static const struct brio_calls names = {.name = {{"pread", "preadv"}, {"pwrite", "pwritev"}}};
 
 /* `len` bytes in pieces of `piece` that lie `stride` apart in memory. */
 static void write_once(bool warms, int64_t len, int64_t piece, int64_t stride)
 {
-    const struct brio_port port = {
-        .move = to_disk, .most = 1 << 30, .warms = warms, .calls = &names, .block = 4096};
+    const struct brio_port port = {.move = to_disk,
+                                   .most = 1 << 30,
+                                   .warmth = warms ? &trial : NULL,
+                                   .calls = &names,
+                                   .block = 4096};
     struct brio_map *file, *pieces;
     struct brio_node *node;
     REQUIRE(!brio_map_bytes(1, &file) && !brio_node_bytes(piece, 0, &node) &&
@@ -60,6 +73,7 @@ static void write_once(bool warms, int64_t len, int64_t piece, int64_t stride)
     struct brio_io io = {
         .dir = BRIO_WRITE, .file = file, .mem = pieces, .buf = mem, .bytes = len};
     sys.at = sys.longest = sys.calls = 0;
+    know(true);
     memset(disk, 0, sizeof disk);
     struct brio_result r = brio_move_stretches(&port, &io);
     CHECK(!r.err && r.bytes == len && sys.at == len, "%lld of %lld bytes", (long long)r.bytes,
@@ -112,14 +126,43 @@ static brio_off refuse(const struct brio_port *port, enum brio_dir dir, const st
     return -EFAULT;
 }
 
+static void not_where_it_is_worse(void)
+{
+    const struct brio_port port = {
+        .move = to_disk, .most = 1 << 30, .warmth = &trial, .calls = &names, .block = 4096};
+    fill();
+    know(false);
+    sys.lazy = false;
+    sys.at = sys.calls = 0;
+    struct brio_result r = brio_move_flat(&port, BRIO_WRITE, mem, 0, MOST);
+    CHECK(!r.err && r.bytes == MOST && memcmp(mem, disk, MOST) == 0, "other bytes");
+    CHECK(sys.calls == 1, "%d calls", sys.calls);
+}
+
+static void both_ways_are_tried(void)
+{
+    const struct brio_port port = {
+        .move = to_disk, .most = 1 << 30, .warmth = &trial, .calls = &names, .block = 4096};
+    fill();
+    memset(&trial, 0, sizeof trial);
+    for (int i = 0; i < 2 * BRIO_TRIAL_FIRST; i++) {
+        sys.at = 0;
+        struct brio_result r = brio_move_flat(&port, BRIO_WRITE, mem, 0, MOST);
+        CHECK(!r.err && r.bytes == MOST && memcmp(mem, disk, MOST) == 0, "other bytes");
+    }
+    for (int way = 0; way < 2; way++)
+        CHECK(trial.cost[BRIO_PAYS_DOER][way] > 0, "one way was not tried");
+}
+
 /* What cannot be read is the system's to refuse. */
 static void memory_that_cannot_be_read(void)
 {
     const struct brio_port port = {
-        .move = refuse, .most = 1 << 30, .warms = true, .calls = &names, .block = 4096};
+        .move = refuse, .most = 1 << 30, .warmth = &trial, .calls = &names, .block = 4096};
     size_t page = (size_t)sysconf(_SC_PAGESIZE), len = MOST;
     char *at = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     REQUIRE(at != MAP_FAILED, "no memory");
+    know(true);
     struct brio_result r = brio_move_flat(&port, BRIO_WRITE, at, 0, (brio_off)len);
     CHECK(r.err && r.bytes == 0, "%lld bytes", (long long)r.bytes);
     CHECK(mprotect(at, page, PROT_READ) == 0, "no page");
@@ -129,7 +172,8 @@ static void memory_that_cannot_be_read(void)
 }
 
 static const struct test_case cases[] = {
-    TEST(long_ones_go_in_parts), TEST(pieces_of_memory), TEST(memory_that_cannot_be_read), {0}};
+    TEST(long_ones_go_in_parts), TEST(pieces_of_memory),           TEST(not_where_it_is_worse),
+    TEST(both_ways_are_tried),   TEST(memory_that_cannot_be_read), {0}};
 
 int main(int argc, char **argv)
 {
