@@ -5,12 +5,11 @@
 #include "fcoll/area.h"
 
 enum {
-    LARGE_PIECE = 64 << 10, /* copying it once more costs as much as a call */
-    PAGE = 4096,            /* two ranks that write to one page get in each other's way */
-    SPARSE = 8,             /* bytes of the file for one of data */
-    READ_SHARE = 256 << 10,
-    WRITE_SHARE = 512 << 10,  /* owners that write to one file wait for each other; */
-    SHARE = 128 << 10,        /* but where all sleep, there should be one who does not */
+    LARGE_PIECE = 64 << 10,   /* copying it once more costs as much as a call */
+    PAGE = 4096,              /* two ranks that write to one page get in each other's way */
+    SPARSE = 8,               /* bytes of the file for one of data */
+    SHARE = 256 << 10,        /* less is not worth a meeting; */
+    SLEEPY_SHARE = 128 << 10, /* but where all sleep, there should be one who does not */
     LARGEST_WINDOW = 1 << 30, /* what one holds must go into one message */
     WINDOW = 512 << 10,       /* half of a core's own cache; less costs more than it gains */
     CROWD = 2, /* owners a core, if there are more ranks: one copies while another writes */
@@ -67,9 +66,7 @@ brio_off brio_worth_share(const struct brio_coll_env *env, enum brio_dir dir)
     brio_off k = known(env, dir);
     if (k > 0)
         return k;
-    if (crowd(env) > CROWD)
-        return SHARE;
-    return dir == BRIO_READ ? READ_SHARE : WRITE_SHARE;
+    return crowd(env) > CROWD ? SLEEPY_SHARE : SHARE;
 }
 
 /* On servers, an access should fill a stripe, and be large enough to be fast. */
