@@ -286,20 +286,6 @@ static void note_result(struct brio_rounds *r, struct brio_keeper *keeper,
         r->bad = brio_min(r->bad, keeper->valid);
 }
 
-/* What other ranks have copied in comes from their caches, if need be before this owner waits
- * for its turn to write: a local file system lets one in at a time (fbtl/warm.h; S3D on 4
- * ranks, 9.4 ms without, 9.0). What it has woven itself is in its own. */
-static void look_through(const struct brio_rounds *r, const struct brio_io *io)
-{
-    brio_off off;
-    if (io->dir == BRIO_READ || !brio_rounds_in_order(r, r->plan->own) ||
-        !brio_map_is_piece(io->mem, io->mem_pos, io->bytes, &off))
-        return;
-    const volatile char *at = (const char *)((uintptr_t)io->buf + (uintptr_t)off);
-    for (brio_off i = 0; i < io->bytes; i += BRIO_LINE)
-        (void)at[i];
-}
-
 /* Everything of window k; after a failure it is only passed on. */
 static bool access_all(struct brio_rounds *r, struct brio_keeper *keeper, enum brio_wait how)
 {
@@ -310,12 +296,10 @@ static bool access_all(struct brio_rounds *r, struct brio_keeper *keeper, enum b
             r->ticket = (struct brio_ticket){.done = false};
             if (r->io->dir == BRIO_WRITE && !r->err)
                 serve_boxes(r, keeper);
-            if (r->err) {
+            if (r->err)
                 r->ticket.done = true;
-            } else {
-                look_through(r, &io);
+            else
                 r->lane->ops->submit(r->lane->self, &io, how, &r->ticket);
-            }
         }
         if (!r->ticket.done)
             r->lane->ops->reap(r->lane->self, &r->ticket, how);
