@@ -54,7 +54,7 @@ void brio_trial_note(struct brio_trial *trial, enum brio_payer payer, bool other
                      brio_off bytes)
 {
     int64_t known = LOAD(&trial->cost[payer][other]);
-    int64_t cost = brio_max(1, (brio_min(ns, INT32_MAX) << 16) / brio_max(1, bytes));
+    int64_t cost = brio_max(1, brio_min(ns, INT32_MAX) * 65536 / brio_max(1, bytes));
     if (known > 0 && cost > known)
         cost = known + brio_min(cost - known, brio_max(1, known / GROWTH));
     else if (known > 0)

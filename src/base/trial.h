@@ -26,9 +26,8 @@ enum brio_payer {
 /* All zero at first. Any thread may use it, and any rank if it is in shared memory. */
 struct brio_trial {
     _Atomic uint32_t uses;
-    _Atomic uint32_t row; /* of them the last one way, and twice that way */
-    _Atomic int64_t
-        cost[BRIO_PAYERS][2]; /* by way, in 2^-16 nanoseconds a byte; 0: not known */
+    _Atomic uint32_t row;                 /* of them the last one way, and twice that way */
+    _Atomic int64_t cost[BRIO_PAYERS][2]; /* by way, in 2^-16 ns a byte; 0: not known */
 };
 
 struct brio_use {

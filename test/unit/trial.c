@@ -120,6 +120,43 @@ static void unknown_stays_plain(void)
     CHECK(!brio_trial_prefers(&trial), "preferred to a way that nobody tried");
 }
 
+/* A way that is cheap for one and dear for the next is dear. */
+static void the_next_one_pays_too(void)
+{
+    begin();
+    for (int i = 0; i < 1000; i++) {
+        struct brio_use u = brio_trial_begin(&trial);
+        if (u.began > 0)
+            brio_trial_note(&trial, BRIO_PAYS_DOER, u.other, u.other ? LONG : SHORT, BYTES);
+        brio_trial_note(&trial, BRIO_PAYS_NEXT, u.other, u.other ? SHORT : 2 * LONG, BYTES);
+    }
+    CHECK(brio_trial_prefers(&trial), "what the next one pays does not count");
+}
+
+/* Who learns from another trial goes on where that is. */
+static void what_is_known_is_passed_on(void)
+{
+    static struct brio_trial other;
+    begin();
+    use(2 * BRIO_TRIAL_FIRST, (int64_t[]){LONG, SHORT}, 0);
+    brio_trial_copy(&other, &trial);
+    CHECK(brio_trial_prefers(&other), "the better way is forgotten");
+    for (int i = 0; i < BRIO_TRIAL_ROW; i++)
+        CHECK(brio_trial_begin(&other).other, "the slower way once more");
+}
+
+/* The first uses after a change of ways tell nothing. */
+static void changes_tell_nothing(void)
+{
+    begin();
+    for (int i = 0; i < BRIO_TRIAL_FIRST; i++) {
+        struct brio_use u = brio_trial_begin(&trial);
+        bool late = i % BRIO_TRIAL_ROW >= BRIO_TRIAL_ROW / 2;
+        CHECK(u.tries && (u.began > 0) == late, "use %d", i);
+        CHECK(u.other == (i / BRIO_TRIAL_ROW % 2 != 0), "use %d goes the other way", i);
+    }
+}
+
 static void clocks_and_bytes_of_any_size(void)
 {
     begin();
@@ -135,14 +172,12 @@ static void clocks_and_bytes_of_any_size(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {TEST(both_are_tried_first),
-                                             TEST(the_faster_is_taken),
-                                             TEST(uses_that_take_turns),
-                                             TEST(a_cost_of_almost_nothing_grows),
-                                             TEST(like_ones_stay_plain),
-                                             TEST(a_change_is_seen),
-                                             TEST(unknown_stays_plain),
-                                             TEST(clocks_and_bytes_of_any_size),
-                                             {0}};
+    static const struct test_case cases[] = {
+        TEST(both_are_tried_first),         TEST(the_faster_is_taken),
+        TEST(uses_that_take_turns),         TEST(a_cost_of_almost_nothing_grows),
+        TEST(like_ones_stay_plain),         TEST(a_change_is_seen),
+        TEST(unknown_stays_plain),          TEST(the_next_one_pays_too),
+        TEST(what_is_known_is_passed_on),   TEST(changes_tell_nothing),
+        TEST(clocks_and_bytes_of_any_size), {0}};
     return test_main(argc, argv, cases);
 }
