@@ -468,6 +468,7 @@ static struct brio_whole whole_of(const struct engine *e)
     return (struct brio_whole){
         .dir = e->io.dir,
         .piece = ~w[SMALLEST],
+        .most = w[MOST],
         .volume = w[MOST] * e->env.team->nranks,
         .span = w[HIGH] - ~w[LOW],
     };

@@ -94,10 +94,12 @@ bool brio_worth_sparse(const struct brio_coll_env *env, const struct brio_whole 
     return env->local && all->piece >= PAGE && all->volume < all->span / SPARSE;
 }
 
-/* Not on servers: a desk is small, and so would be their accesses. */
+/* Not on servers: a desk is small, and so would be their accesses; nor if ranks may all read
+ * the same. */
 bool brio_worth_packing(const struct brio_coll_env *env, const struct brio_whole *all)
 {
-    return env->local && all->volume <= all->span && all->volume >= all->span / SPARSE;
+    return env->local && all->volume >= all->span / SPARSE &&
+           (all->volume <= all->span || all->most <= all->span - all->span / SPARSE);
 }
 
 /* Servers want large accesses. A page cache does not: what is copied in should still be in a

@@ -28,7 +28,8 @@ bool brio_worth_owner(const struct brio_coll_env *env, const struct brio_io *io)
 struct brio_whole {
     enum brio_dir dir;
     brio_off piece;        /* the smallest average of any rank */
-    brio_off volume, span; /* bytes, at most; from the first to the last in the file */
+    brio_off most;         /* bytes of any rank, */
+    brio_off volume, span; /* and of all, at most; from the first to the last in the file */
 };
 
 /* True if all had better do without owners after all: large gaps between pieces of some size
