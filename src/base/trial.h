@@ -26,7 +26,7 @@ enum brio_payer {
 /* All zero at first. Any thread may use it, and any rank if it is in shared memory. */
 struct brio_trial {
     _Atomic uint32_t uses;
-    _Atomic uint32_t row;                 /* of them the last one way, and twice that way */
+    _Atomic uint32_t row; /* 2 x how many of the last went the same way; + 1: the other way */
     _Atomic int64_t cost[BRIO_PAYERS][2]; /* by way, in 2^-16 ns a byte; 0: not known */
 };
 

@@ -58,15 +58,16 @@ static void put(const struct brio_rounds *r, int owner, size_t k, brio_off pos, 
 {
     bool packed = !brio_rounds_in_order(r, owner);
     brio_copier *straight = brio_worth_streaming(r->io, packed) ? brio_stream_copy : brio_copy;
-    if (!may_be_far(r, owner) || !brio_worth_passing(r->io)) {
-        copy(r, owner, k, pos, bytes, straight);
-        return;
-    }
     struct brio_distance *distance = brio_rounds_distance(r);
-    struct brio_use use = brio_distance_begin(distance, BRIO_WRITE, bytes);
-    atomic_store(&brio_area_gate(r->crew, owner, k)->past, use.other);
+    struct brio_use use = {.other = false};
+    bool far = may_be_far(r, owner), chooses = far && brio_worth_passing(r->io);
+    if (chooses)
+        use = brio_distance_begin(distance, BRIO_WRITE, bytes);
+    if (far)
+        atomic_store(&brio_area_gate(r->crew, owner, k)->past, use.other);
     copy(r, owner, k, pos, bytes, use.other ? brio_stream_copy_past : straight);
-    brio_distance_end(distance, BRIO_WRITE, &use, bytes);
+    if (chooses)
+        brio_distance_end(distance, BRIO_WRITE, &use, bytes);
 }
 
 static void fetch(const struct brio_rounds *r, int owner, size_t k, brio_off pos,
