@@ -8,7 +8,7 @@
 #include "comm/bell.h"
 
 enum {
-    BRIO_MEET_WORDS = 14,
+    BRIO_MEET_WORDS = 15,
     BRIO_MEET_SEATS = 8
 };
 

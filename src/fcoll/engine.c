@@ -143,6 +143,8 @@ enum word {
     HIGH,      /* one past the last */
     MOST,      /* bytes left of one rank */
     SMALLEST,  /* ~ of the average piece */
+    FIRST,     /* ~ of the first rank that has any */
+    FINAL,     /* and the last */
     AT_ONCE,   /* owners on a node */
     SHARE,     /* ~ of the bytes that one should have */
     LAST_ID,   /* of any plan */
@@ -180,6 +182,7 @@ static void fill_words(struct engine *e)
     w[AT_ONCE] = brio_worth_at_once(&e->env);
     w[SHARE] = ~brio_worth_share(&e->env, io->dir);
     w[LOW] = w[HIGH] = w[SMALLEST] = w[SHIFT] = w[SHIFT_NOT] = INT64_MIN;
+    w[FIRST] = w[FINAL] = INT64_MIN;
     w[OLDEST] = e->found ? oldest : 0;
     w[NEWEST] = e->found ? ~e->found->id : ~0;
     e->sure = w[OLDEST] == ~w[NEWEST];
@@ -190,6 +193,8 @@ static void fill_words(struct engine *e)
     w[LOW] = ~(lo + io->base);
     w[HIGH] = hi + io->base;
     w[MOST] = io->bytes;
+    w[FIRST] = ~e->env.team->rank;
+    w[FINAL] = e->env.team->rank;
     w[SMALLEST] = ~brio_worth_piece(io);
     if (e->found) {
         w[SHIFT] = brio_shelf_shift(io, e->found);
@@ -461,6 +466,13 @@ static brio_off align_of(const struct engine *e)
     return stripe > 0 && block % stripe != 0 ? stripe : block;
 }
 
+/* Ranks that have any bytes, at most. */
+static int nsources_of(const struct engine *e)
+{
+    const int64_t *w = e->reduce.out;
+    return (int)(w[FINAL] - ~w[FIRST]) + 1;
+}
+
 /* What the agreement says of it. */
 static struct brio_whole whole_of(const struct engine *e)
 {
@@ -469,7 +481,7 @@ static struct brio_whole whole_of(const struct engine *e)
         .dir = e->io.dir,
         .piece = ~w[SMALLEST],
         .most = w[MOST],
-        .volume = w[MOST] * e->env.team->nranks,
+        .volume = w[MOST] * nsources_of(e),
         .span = w[HIGH] - ~w[LOW],
     };
 }
@@ -498,6 +510,7 @@ static void inspect(struct engine *e)
     enum brio_err err = brio_map_cut(io->file, io->base, io->pos, io->bytes, &mine);
     e->extent = (struct brio_extent){
         .nranks = e->env.team->nranks,
+        .nsources = nsources_of(e),
         .at_once = (int)w[AT_ONCE] * e->nnodes,
         .spread = e->seats.spread,
         .listed = e->seats.listed,
@@ -510,7 +523,7 @@ static void inspect(struct engine *e)
         .ncrews = e->env.crew->ncrews,
         .lo = ~w[LOW],
         .hi = w[HIGH],
-        .most = w[MOST],
+        .volume = all.volume,
         .align = align_of(e),
         .servers = e->env.places.ops->servers(e->env.places.self),
         .stripe = e->env.stripe,

@@ -64,6 +64,7 @@ enum brio_order {
 /* What all ranks know of one access after the first agreement, and so decide alike. */
 struct brio_extent {
     int nranks;
+    int nsources;            /* that have any bytes, at most */
     int at_once;             /* owners that a page cache serves at the same time */
     const int *spread;       /* ranks, neighbours on different nodes (brio_spread), or NULL */
     bool listed;             /* only the first of these, as many as owners, may be owners */
@@ -75,7 +76,7 @@ struct brio_extent {
     int ncrews;
     int row;         /* so many of them belong together, 0: not known */
     brio_off lo, hi; /* first byte of all ranks, and one past the last */
-    brio_off most;   /* bytes of the rank that has most */
+    brio_off volume; /* bytes of all ranks, at most */
     brio_off align;  /* domains begin at multiples of it where they can */
     int servers;     /* that the file is spread over, 1 if it is not */
     brio_off stripe; /* 0 if it is not */

@@ -253,7 +253,8 @@ static struct brio_extent draw_extent(int small)
         .buffer = (brio_off)4 << 20,
     };
     e.hi = e.lo + span;
-    e.most = 1 + test_below(span);
+    e.nsources = 1 + (int)test_below(e.nranks);
+    e.volume = 1 + test_below(span);
     e.at_once = 1 + (int)test_below(64);
     e.k = 1 + test_below(span);
     draw_ranks(&e);
@@ -380,24 +381,28 @@ static void a_server_has_one_owner(void)
 }
 
 /* As many as the user says, never more than ranks; without a word, from the volume and not
- * from the number of ranks. */
+ * from the number of ranks, unless only few have data. */
 static void numbers_of_owners(void)
 {
     struct brio_extent e = {
-        .nranks = 16, .hi = (brio_off)1 << 30, .k = 512 << 10, .servers = 1};
-    e.most = e.hi / 16;
+        .nranks = 16, .nsources = 16, .at_once = 8, .k = 512 << 10, .servers = 1};
+    e.hi = e.volume = (brio_off)1 << 30;
     for (e.owners = 1; e.owners <= 20; e.owners++)
         CHECK(brio_aggregators(&e) == (e.owners < 16 ? e.owners : 16), "%d for %d",
               brio_aggregators(&e), e.owners);
     e.owners = 0;
-    int n = brio_aggregators(&e);
-    CHECK(n >= 1 && n <= 16, "%d owners", n);
-    e.nranks = 64;
-    e.most = e.hi / 64;
-    CHECK(brio_aggregators(&e) == n, "%d owners for 64 ranks, %d for 16, of the same bytes",
-          brio_aggregators(&e), n);
+    CHECK(brio_aggregators(&e) == 8, "%d owners, 8 at once", brio_aggregators(&e));
+    e.nranks = e.nsources = 64;
+    CHECK(brio_aggregators(&e) == 8, "%d owners for 64 ranks, 8 for 16, of the same bytes",
+          brio_aggregators(&e));
+    e.nsources = 4;
+    CHECK(brio_aggregators(&e) == 4, "%d owners, 4 ranks have data", brio_aggregators(&e));
+    e.nsources = 1;
+    CHECK(brio_aggregators(&e) == 2, "%d owners, one rank has data", brio_aggregators(&e));
+    e.volume = 3 * e.k;
+    e.nsources = 64;
+    CHECK(brio_aggregators(&e) == 3, "%d owners for three shares", brio_aggregators(&e));
     e.hi = 1000;
-    e.most = 100;
     CHECK(brio_aggregators(&e) == 1, "%d owners for 1000 bytes", brio_aggregators(&e));
 }
 
@@ -428,7 +433,7 @@ static void groups_are_even_in_bytes(void)
     }
     brio_order_by_data(s, 8, by_data);
     CHECK(by_data[0] == 7 && by_data[7] == 0, "%d first, %d last", by_data[0], by_data[7]);
-    struct brio_extent e = {.nranks = 8, .hi = at, .most = 7000, .owners = 2, .servers = 1};
+    struct brio_extent e = {.nranks = 8, .hi = at, .owners = 2, .servers = 1};
     e.ordered = BRIO_ORDER_DATA;
     e.shares = s;
     e.order = by_data;
@@ -454,7 +459,7 @@ static void groups_end_with_rows(void)
         ranks[r] = r;
         s[r] = (struct brio_share){.bytes = 100 + r % 3, .lo = 0, .hi = 12000};
     }
-    struct brio_extent e = {.nranks = 12, .hi = 12000, .most = 200, .owners = 3, .servers = 1};
+    struct brio_extent e = {.nranks = 12, .hi = 12000, .owners = 3, .servers = 1};
     e.ordered = BRIO_ORDER_RANKS;
     e.shares = s;
     e.order = ranks;
