@@ -18,26 +18,32 @@ struct brio_gate {
     _Atomic uint64_t turn; /* run << 32 | times its keeper was done with the buffer */
     _Atomic uint32_t left; /* ranks of the crew that have not done their part with it yet */
     _Atomic int64_t valid; /* reads: there is data below this offset only */
-    _Atomic uint64_t end;  /* of an owner's first: run << 32 | how it ended for this owner, as
-                              soon as it has accessed its last window */
     _Atomic uint32_t past; /* what lies packed there went past the caches */
-    char pad[28];
+    char pad[36];
 };
 
 /* How a run ended. */
-enum {
-    BRIO_END_FAILED = 1 /* an access of the file did */
+#define BRIO_END_FAILED UINT32_C(0x80000000) /* an access of the file did */
+
+/* Of one rank: rung when a gate is opened for it, or all are through with one that it keeps.
+ * With one bell for all, each would be woken for what is another's: with eight ranks on two
+ * cores, in seven cases of eight. */
+struct brio_doorbell {
+    struct brio_bell bell;
+    char pad[BRIO_LINE - sizeof(struct brio_bell)];
 };
 
 struct brio_area {
-    struct brio_bell bell;  /* rung when a gate is opened, or all are through with it */
-    struct brio_bell over;  /* rung when an owner says how a run ended */
+    struct brio_bell over;  /* rung when a run has ended for all owners */
+    _Atomic uint64_t ended; /* run << 32 | how it ended | owners that have accessed their last
+                               windows */
     _Atomic int32_t owners; /* of the last run */
-    char pad[44];
+    char pad[BRIO_LINE - sizeof(struct brio_bell) - 12];
     struct brio_distance distance;
     char pad_too[2 * BRIO_LINE - sizeof(struct brio_distance)];
     struct brio_gate gate[]; /* BRIO_BUFFERS for each rank, for each may be an owner: so that
-                                what was ever a gate never holds data; then their berths */
+                                what was ever a gate never holds data; then their doorbells
+                                and berths */
 };
 
 /* What a buffer that travels between crews begins with. */
@@ -55,12 +61,11 @@ static inline struct brio_area *brio_area_of(const struct brio_crew *crew)
     return (struct brio_area *)(void *)crew->region.mem;
 }
 
+/* Of a rank of the crew, in a file with so many. */
+struct brio_bell *brio_area_bell(const struct brio_crew *crew, int nranks, int rank);
+
 /* Wakes all ranks that wait there. */
-static inline void brio_area_call(const struct brio_crew *crew)
-{
-    brio_bell_ring(&brio_area_of(crew)->bell);
-    brio_bell_ring(&brio_area_of(crew)->over);
-}
+void brio_area_call(const struct brio_crew *crew, int nranks);
 
 static inline struct brio_gate *brio_area_gate(const struct brio_crew *crew, int owner,
                                                size_t k)

@@ -270,7 +270,8 @@ static bool has_agreed(struct engine *e, enum brio_wait how)
         return brio_reduce_done(&e->reduce, how);
     int round = brio_rounds_doze(&e->rounds);
     struct brio_bell *bell =
-        e->rounds.ahead ? brio_rounds_bell(&e->rounds) : &brio_area_of(e->env.crew)->bell;
+        e->rounds.ahead ? brio_rounds_bell(&e->rounds)
+                        : brio_area_bell(e->env.crew, e->env.team->nranks, e->env.team->rank);
     for (;;) {
         uint32_t heard = brio_bell_heard(bell);
         if (brio_reduce_done(&e->reduce, BRIO_POLL))
@@ -593,8 +594,9 @@ static void decide(struct engine *e, enum brio_wait how)
         e->direct_why = "a rank had failed before";
     else if (!hit && !always && is_sparse(e))
         e->direct_why = "the gaps between the pieces are large, and would be left anyway";
-    if ((e->direct_why || !hit) && e->env.crew->region.mem)
-        brio_area_call(e->env.crew);
+    bool follows = hit && !e->direct_why && (e->io.dir == BRIO_READ || e->rounds.ahead);
+    if (!follows && e->env.crew->region.mem)
+        brio_area_call(e->env.crew, e->env.team->nranks);
     if (e->direct_why)
         go_direct(e, how);
     else if (!hit)

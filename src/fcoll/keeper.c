@@ -360,6 +360,18 @@ static bool exchange_box(struct brio_rounds *r, struct brio_keeper *keeper)
 
 /* ---- Keepers --------------------------------------------------------------------------- */
 
+/* Wakes the ranks of the crew that have a part in the owner's windows; who they are only the
+ * owner knows. */
+static void call_sources(const struct brio_rounds *r, const struct brio_keeper *keeper)
+{
+    const struct brio_plan *plan = r->plan;
+    bool own = keeper->owner == plan->own;
+    for (int rank = 0; rank < plan->nranks; rank++)
+        if (r->crew->crew_of[rank] == r->crew->mine && rank != r->team->rank &&
+            (!own || plan->sources[rank]))
+            brio_rounds_ring(r, rank);
+}
+
 /* Lets the crew do its part with window k; beyond the last there is nothing to do. */
 static void open_gate(struct brio_rounds *r, const struct brio_keeper *keeper, size_t k)
 {
@@ -370,16 +382,22 @@ static void open_gate(struct brio_rounds *r, const struct brio_keeper *keeper, s
     if (r->io->dir == BRIO_READ)
         atomic_store(&gate->past, r->past);
     atomic_store(&gate->turn, brio_turn(r, k));
+    if (sources > 0 && !brio_rounds_was_filled(r, k))
+        call_sources(r, keeper);
 }
 
-/* An owner says how the run ended, if it has no window left. */
+/* An owner says how the run ended, if it has no window left; the last one wakes the others. */
 static void end(struct brio_rounds *r, const struct brio_keeper *keeper)
 {
     if (keeper->owner != r->plan->own || keeper->window < owner_of(r, keeper)->nwindows)
         return;
-    uint32_t how = r->err ? BRIO_END_FAILED : 0;
-    atomic_store(&brio_area_gate(r->crew, keeper->owner, 0)->end, (uint64_t)r->run << 32 | how);
-    brio_bell_ring(&brio_area_of(r->crew)->over);
+    struct brio_area *area = brio_area_of(r->crew);
+    uint64_t run = (uint64_t)r->run << 32, seen = atomic_load(&area->ended), now;
+    do
+        now = ((seen >> 32 == r->run ? seen : run) | (r->err ? BRIO_END_FAILED : 0)) + 1;
+    while (!atomic_compare_exchange_weak(&area->ended, &seen, now));
+    if (brio_rounds_ended(r))
+        brio_bell_ring(&area->over);
 }
 
 /* Before a run all have done their parts in the last one: of a read there is nothing to open
@@ -392,8 +410,6 @@ void brio_keeper_start(struct brio_rounds *r, struct brio_keeper *keeper)
         if (keeper->owner == r->plan->own && k < owner_of(r, keeper)->nwindows)
             expect(r, k);
     }
-    if (open && !r->ahead) /* some may have filled all that is theirs, for nothing */
-        brio_area_call(r->crew);
     end(r, keeper);
 }
 
@@ -401,7 +417,7 @@ void brio_keeper_start(struct brio_rounds *r, struct brio_keeper *keeper)
 static bool may_take(struct brio_rounds *r, const struct brio_keeper *keeper)
 {
     size_t k = keeper->window;
-    if (r->ahead && k < BRIO_BUFFERS)
+    if (brio_rounds_was_filled(r, k))
         return true;
     bool boxes = keeper->owner != r->plan->own || boxes_done(r, k);
     return boxes && atomic_load(&brio_area_gate(r->crew, keeper->owner, k)->left) == 0;
@@ -432,8 +448,6 @@ bool brio_keeper_pump(struct brio_rounds *r, struct brio_keeper *keeper, enum br
     atomic_store(&brio_area_gate(r->crew, keeper->owner, k)->valid, keeper->valid);
     size_t next = r->io->dir == BRIO_READ ? k : k + BRIO_BUFFERS;
     open_gate(r, keeper, next);
-    if (next < owner_of(r, keeper)->nwindows)
-        brio_bell_ring(&brio_area_of(r->crew)->bell);
     end(r, keeper);
     return true;
 }

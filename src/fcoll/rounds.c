@@ -95,6 +95,13 @@ static void exchange(const struct brio_rounds *r, int owner, size_t k, brio_off 
         fetch(r, owner, k, pos, bytes);
 }
 
+/* The rank of this crew that takes the owner's buffer on. */
+static int keeper_of(const struct brio_rounds *r, int owner)
+{
+    return brio_rounds_near(r, owner) ? r->plan->owners[owner].rank
+                                      : r->crew->leader[r->crew->mine];
+}
+
 /* This rank's part of window k, data bytes [pos, pos+bytes), if it is its turn. */
 static bool visit(struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes)
 {
@@ -111,7 +118,7 @@ static bool visit(struct brio_rounds *r, int owner, size_t k, brio_off pos, brio
     }
     exchange(r, owner, k, pos, bytes);
     if (atomic_fetch_sub(&gate->left, 1) == 1) /* its keeper waits for the last */
-        brio_bell_ring(&brio_area_of(r->crew)->bell);
+        brio_rounds_ring(r, keeper_of(r, owner));
     return true;
 }
 
@@ -180,11 +187,11 @@ void brio_rounds_ahead(struct brio_rounds *r)
 
 struct brio_bell *brio_rounds_bell(const struct brio_rounds *r)
 {
-    struct brio_area *area = brio_area_of(r->crew);
     bool busy = r->nopen > 0;
     for (int i = 0; i < r->nkeepers; i++)
         busy |= r->keepers[i].window < r->plan->owners[r->keepers[i].owner].nwindows;
-    return busy ? &area->bell : &area->over;
+    return busy ? brio_area_bell(r->crew, r->plan->nranks, r->team->rank)
+                : &brio_area_of(r->crew)->over;
 }
 
 bool brio_rounds_vacant(const struct brio_rounds *r)
@@ -218,17 +225,10 @@ void brio_rounds_start(struct brio_rounds *r)
     }
 }
 
-/* True if all owners have said how the run ended. Those of other crews say it to nobody. */
-static bool has_ended(struct brio_rounds *r)
+bool brio_rounds_good(const struct brio_rounds *r)
 {
-    r->end = 0;
-    for (int a = 0; a < r->plan->nowners && r->crew->ncrews == 1; a++) {
-        uint64_t end = atomic_load(&brio_area_gate(r->crew, a, 0)->end);
-        if (end >> 32 != r->run)
-            return false;
-        r->end |= (uint32_t)end;
-    }
-    return true;
+    return r->crew->ncrews == 1 &&
+           !(atomic_load(&brio_area_of(r->crew)->ended) & BRIO_END_FAILED);
 }
 
 /* Asks every keeper each time: the messages of one that has finished its windows still have
@@ -238,7 +238,7 @@ static bool is_done(struct brio_rounds *r)
     bool done = r->nopen == 0;
     for (int i = 0; i < r->nkeepers; i++)
         done &= brio_keeper_done(r, &r->keepers[i]);
-    return done && has_ended(r);
+    return done && brio_rounds_ended(r);
 }
 
 /* Owners in a different order on each rank, so that not all begin with the first. */

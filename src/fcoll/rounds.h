@@ -59,7 +59,6 @@ struct brio_rounds {
     char text[BRIO_ERR_TEXT];
     brio_off bad; /* and where: the first byte that was not moved; -1: nobody knows whose, and
                      of no owner */
-    uint32_t end; /* how the run ended for all owners together (BRIO_END_); one crew's only */
 };
 
 /* What this rank needs besides the crew's memory. */
@@ -86,15 +85,12 @@ bool brio_rounds_vacant(const struct brio_rounds *r);
 void brio_rounds_start(struct brio_rounds *r);
 
 /* True when this rank has nothing more to do; with BRIO_BLOCK it comes back only then. If all
- * ranks are one crew, all owners are through with the file then, and r->end tells how: the same
- * on all ranks, though some may still be copying what was read. */
+ * ranks are one crew, all owners are through with the file then, and brio_rounds_good tells how:
+ * the same on all ranks, though some may still be copying what was read. */
 bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how);
 
 /* Whether that is a verdict: nothing failed, and all ranks know it. */
-static inline bool brio_rounds_good(const struct brio_rounds *r)
-{
-    return r->crew->ncrews == 1 && !(r->end & BRIO_END_FAILED);
-}
+bool brio_rounds_good(const struct brio_rounds *r);
 
 /* An owner's access to the touched bytes of its window k, which lie in memory as in the file:
  * `origin` is where byte 0 of the file would be. */
@@ -119,6 +115,24 @@ static inline uintptr_t brio_rounds_origin(const struct brio_rounds *r, int owne
 {
     return (uintptr_t)brio_rounds_buffer(r, owner, k) -
            (uintptr_t)r->plan->owners[owner].windows[k].lo;
+}
+
+/* True if all owners are through with the file. Those of other crews say it to nobody. */
+static inline bool brio_rounds_ended(const struct brio_rounds *r)
+{
+    uint64_t ended = atomic_load(&brio_area_of(r->crew)->ended) & ~(uint64_t)BRIO_END_FAILED;
+    return r->crew->ncrews > 1 || ended == ((uint64_t)r->run << 32 | (uint32_t)r->plan->nowners);
+}
+
+/* True if window k's buffer was filled before the run. */
+static inline bool brio_rounds_was_filled(const struct brio_rounds *r, size_t k)
+{
+    return r->ahead && k < BRIO_BUFFERS;
+}
+
+static inline void brio_rounds_ring(const struct brio_rounds *r, int rank)
+{
+    brio_bell_ring(brio_area_bell(r->crew, r->plan->nranks, rank));
 }
 
 static inline struct brio_distance *brio_rounds_distance(const struct brio_rounds *r)
