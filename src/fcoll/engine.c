@@ -530,9 +530,9 @@ static void inspect(struct engine *e)
         .stripe = e->env.stripe,
         .places = e->env.places,
         .owners = e->seats.owners,
+        .buffer = brio_worth_window(&e->env, e->conf.buffer),
     };
     int owners = brio_aggregators(&e->extent);
-    e->extent.buffer = brio_worth_window(&e->env, e->conf.buffer);
     size_t area = e->phased ? 0 : brio_area_bytes(e->extent.nranks, owners, e->extent.buffer);
     e->shift = 0;
     e->shelf.last_id = w[LAST_ID];

@@ -85,8 +85,8 @@ bool brio_rounds_vacant(const struct brio_rounds *r);
 void brio_rounds_start(struct brio_rounds *r);
 
 /* True when this rank has nothing more to do; with BRIO_BLOCK it comes back only then. If all
- * ranks are one crew, all owners are through with the file then, and brio_rounds_good tells how:
- * the same on all ranks, though some may still be copying what was read. */
+ * ranks are one crew, all owners are through with the file then, and brio_rounds_good tells
+ * how: the same on all ranks, though some may still be copying what was read. */
 bool brio_rounds_step(struct brio_rounds *r, enum brio_wait how);
 
 /* Whether that is a verdict: nothing failed, and all ranks know it. */
@@ -121,7 +121,8 @@ static inline uintptr_t brio_rounds_origin(const struct brio_rounds *r, int owne
 static inline bool brio_rounds_ended(const struct brio_rounds *r)
 {
     uint64_t ended = atomic_load(&brio_area_of(r->crew)->ended) & ~(uint64_t)BRIO_END_FAILED;
-    return r->crew->ncrews > 1 || ended == ((uint64_t)r->run << 32 | (uint32_t)r->plan->nowners);
+    return r->crew->ncrews > 1 ||
+           ended == ((uint64_t)r->run << 32 | (uint32_t)r->plan->nowners);
 }
 
 /* True if window k's buffer was filled before the run. */
