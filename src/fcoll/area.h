@@ -7,9 +7,9 @@
 #include "comm/crew.h"
 #include "fcoll/berth.h"
 #include "fcoll/distance.h"
-#include "fcoll/plan.h"
 
 enum {
+    BRIO_BUFFERS = 2,      /* of an owner: one is filled while the other is accessed */
     BRIO_DESK = 512 << 10, /* bytes of one of an owner's desks; see there */
     BRIO_BOX_HEAD = 64,    /* before the data in a buffer that travels: see struct brio_box */
 };

@@ -11,11 +11,7 @@
 
 BRIO_DOOR_BEGIN
 
-enum {
-    BRIO_BUFFERS = 2 /* of an owner: one is filled while the other is accessed */
-};
-
-/* Bytes of the file that an owner holds in one of them. */
+/* Bytes of the file that an owner holds in memory at one time. */
 struct brio_window {
     brio_off lo, hi;
     int nsources; /* ranks of this crew that have data in it; known to those who keep it */

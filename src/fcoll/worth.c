@@ -12,7 +12,7 @@ enum {
     SLEEPY_SHARE = 128 << 10, /* but where all sleep, there should be one who does not */
     LARGEST_WINDOW = 1 << 30, /* what one holds must go into one message */
     WINDOW = 512 << 10,       /* half of a core's own cache; less costs more than it gains */
-    CROWD = 2, /* owners a core, if there are more ranks: one copies while another writes */
+    CROWD = 4, /* owners a core, if there are more ranks: one copies while another writes */
     STREAM_PIECE = 512,    /* most of it is whole cache lines */
     STREAM_BYTES = 2 << 20 /* no core's own cache would keep them */
 };
@@ -51,9 +51,7 @@ static brio_off known(const struct brio_coll_env *env, enum brio_dir dir)
 /* Owners a core. */
 static int crowd(const struct brio_coll_env *env)
 {
-    if (!env->local || env->crew->team.nranks <= brio_cores())
-        return 1;
-    return brio_yields_serve() ? CROWD : 2 * CROWD;
+    return env->local && env->crew->team.nranks > brio_cores() ? CROWD : 1;
 }
 
 int brio_worth_at_once(const struct brio_coll_env *env)
@@ -66,7 +64,7 @@ brio_off brio_worth_share(const struct brio_coll_env *env, enum brio_dir dir)
     brio_off k = known(env, dir);
     if (k > 0)
         return k;
-    return crowd(env) > CROWD ? SLEEPY_SHARE : SHARE;
+    return crowd(env) > 1 && !brio_yields_serve() ? SLEEPY_SHARE : SHARE;
 }
 
 /* On servers, an access should fill a stripe, and be large enough to be fast. */

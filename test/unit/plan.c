@@ -386,7 +386,6 @@ static void numbers_of_owners(void)
 {
     struct brio_extent e = {
         .nranks = 16, .nsources = 16, .at_once = 8, .k = 512 << 10, .servers = 1};
-    e.buffer = 1 << 20;
     e.hi = e.volume = (brio_off)1 << 30;
     for (e.owners = 1; e.owners <= 20; e.owners++)
         CHECK(brio_aggregators(&e) == (e.owners < 16 ? e.owners : 16), "%d for %d",
@@ -400,9 +399,7 @@ static void numbers_of_owners(void)
     CHECK(brio_aggregators(&e) == 4, "%d owners, 4 ranks have data", brio_aggregators(&e));
     e.nsources = 1;
     CHECK(brio_aggregators(&e) == 2, "%d owners, one rank has data", brio_aggregators(&e));
-    e.volume = 16 << 20;
-    CHECK(brio_aggregators(&e) == 8, "%d owners, which have a buffer for all",
-          brio_aggregators(&e));
+    e.nsources = 64;
     e.volume = 3 * e.k;
     CHECK(brio_aggregators(&e) == 3, "%d owners for three shares", brio_aggregators(&e));
     e.hi = 1000;
