@@ -7,7 +7,7 @@
 #   s3d     S3D checkpoints, 50^3 points a rank
 #   short   16 KiB a rank, by rewriting and reading again
 # A line says how many times as fast as the better peer Brio is, and which part of the limit it
-# reaches (median time against median time), and is marked with `!' where that is less than what
+# reaches (the median of what the repetitions of one round say), and is marked with `!' where that is less than what
 # CONTRIBUTING.md promises. Settings:
 #   MPIS      which of openmpi mpich (default: both that were built)
 #   RANKS     (default "2 4 8")
@@ -32,13 +32,19 @@ bench() {
     "$build/brio" bench "$@" -n "$ranks" --mpi "$mpi" --starts "${STARTS:-4}" --reps 5 \
         ${peers:+--against "$peers"} --dir "$dir" --csv 2>"$dir/err" |
         awk -F, -v mpi="$mpi" -v ranks="$ranks" -v peer="$peer" -v limit="$limit" -v flat="$flat" '
-            function median(key,   a, n, i, j, t) {
-                n = split(times[key], a, " ")
+            function median(list,   a, n, i, j, t) {
+                n = split(list, a, " ")
                 for (i = 2; i <= n; i++)
                     for (j = i; j > 1 && a[j] + 0 < a[j - 1] + 0; j--) {
                         t = a[j]; a[j] = a[j - 1]; a[j - 1] = t
                     }
                 return n % 2 ? a[(n + 1) / 2] : (a[n / 2] + a[n / 2 + 1]) / 2
+            }
+            function ratio(row, name,   a, b, n, i, all) { # of rounds
+                n = split(times[row "|" name], b, " ")
+                split(times[row "|brio"], a, " ")
+                for (i = 1; i <= n && a[i] > 0; i++) all = all " " b[i] / a[i]
+                return median(all)
             }
             NR == 1 { next }
             {
@@ -54,12 +60,12 @@ bench() {
                 for (i = 1; i <= nrows; i++) {
                     row = order[i]
                     split(row, word, "|")
-                    mine = median(row "|brio")
-                    of = median(row "|limit") / mine
+                    mine = median(times[row "|brio"])
+                    of = ratio(row, "limit")
                     best = 0
                     for (c in seen)
                         if (c != "brio" && c != "limit" && times[row "|" c] != "") {
-                            t = median(row "|" c) / mine
+                            t = ratio(row, c)
                             if (best == 0 || t < best) { best = t; name = c }
                         }
                     printf "%-8s %d  %-28s %-5s %9.3f ms  %4.2f of the limit%s", mpi, ranks,

@@ -166,7 +166,8 @@ struct brio_ratio {
     bool known;              /* there were enough repetitions for the interval */
     bool noise;              /* the interval holds 1, or is not known */
 };
-/* How much faster one is whose times are `a` than one whose times are `b`. */
+/* How much faster one is whose times are `a` than one whose times are `b`: each against the one
+ * of the same round, for machines are faster at one time than at another. */
 struct brio_ratio brio_sample_ratio(const double *a, size_t na, const double *b, size_t nb);
 
 /* ---- bench_show.c ---------------------------------------------------------------------- */

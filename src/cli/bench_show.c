@@ -137,16 +137,16 @@ static void print_regret(FILE *out, const struct brio_bench_plan *plan,
         brios += plan->who[k].brio;
     for (size_t i = 0; i < r->ncases && brios > 2; i++)
         for (int d = 0; d < BRIO_BENCH_DIRS; d++) {
-            double own = brio_bench_speed(&r->c[i], (size_t)ref, d), best = own;
+            double slower = 1;
             for (size_t k = 0; k < plan->nwho; k++)
                 if (plan->who[k].brio)
-                    best = fmax(best, brio_bench_speed(&r->c[i], k, d));
-            if (isnan(own))
+                    slower = fmax(slower, 1 / ratio_to(plan, &r->c[i], k, d).value);
+            if (isnan(brio_bench_speed(&r->c[i], (size_t)ref, d)))
                 continue;
             cases++;
-            ten += best / own <= 1.10;
-            quarter += best / own <= 1.25;
-            worst = fmax(worst, best / own);
+            ten += slower <= 1.10;
+            quarter += slower <= 1.25;
+            worst = fmax(worst, slower);
         }
     if (cases > 0)
         fprintf(out,

@@ -72,24 +72,26 @@ static double resampled_median(const double *v, size_t n, double *room, uint64_t
 struct brio_ratio brio_sample_ratio(const double *a, size_t na, const double *b, size_t nb)
 {
     struct brio_ratio r = {.value = NAN, .low = NAN, .high = NAN, .noise = true};
-    if (na == 0 || nb == 0)
+    size_t n = na < nb ? na : nb;
+    if (n == 0)
         return r;
-    r.value = brio_sample_median(b, nb) / brio_sample_median(a, na);
-    if (na < FEWEST || nb < FEWEST)
-        return r;
-    double *room = brio_memory((na > nb ? na : nb) * sizeof *room);
+    double *pair = brio_memory(n * sizeof *pair), *room = brio_memory(n * sizeof *room);
     double *all = brio_memory(RESAMPLES * sizeof *all);
+    for (size_t i = 0; i < n; i++)
+        pair[i] = b[i] / a[i];
+    r.value = brio_sample_median(pair, n);
+    r.known = n >= FEWEST;
     uint64_t state = 88172645463325252u; /* the same result for the same times */
-    for (size_t i = 0; i < RESAMPLES; i++) {
-        double top = resampled_median(b, nb, room, &state);
-        all[i] = top / resampled_median(a, na, room, &state);
+    for (size_t i = 0; i < RESAMPLES && r.known; i++)
+        all[i] = resampled_median(pair, n, room, &state);
+    if (r.known) {
+        qsort(all, RESAMPLES, sizeof *all, by_value);
+        r.low = quantile(all, RESAMPLES, 0.025);
+        r.high = quantile(all, RESAMPLES, 0.975);
+        r.noise = r.low <= 1 && r.high >= 1;
     }
-    qsort(all, RESAMPLES, sizeof *all, by_value);
-    r.low = quantile(all, RESAMPLES, 0.025);
-    r.high = quantile(all, RESAMPLES, 0.975);
-    r.known = true;
-    r.noise = r.low <= 1 && r.high >= 1;
     free(all);
     free(room);
+    free(pair);
     return r;
 }
