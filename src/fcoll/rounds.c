@@ -272,12 +272,9 @@ static void rest(const struct brio_rounds *r, struct brio_bell *bell, uint32_t h
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 }
 
-/* Where giving the core away does not serve those it waits for, a rank sleeps at once. Of two
- * that share a core, it is the other one that gets it, whatever that is to the system. */
 int brio_rounds_doze(const struct brio_rounds *r)
 {
-    return brio_yields_serve() || r->crew->team.nranks <= 2 * brio_cores() ? 0
-                                                                           : BRIO_BELL_ASLEEP;
+    return brio_worth_sleeping(&r->crew->team) ? BRIO_BELL_ASLEEP : 0;
 }
 
 /* A window takes longer to fill or to access than to be woken. What rings while this rank looks

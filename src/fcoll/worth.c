@@ -9,7 +9,8 @@ enum {
     PAGE = 4096,              /* two ranks that write to one page get in each other's way */
     SPARSE = 8,               /* bytes of the file for one of data */
     SHARE = 256 << 10,        /* less is not worth a meeting; */
-    SLEEPY_SHARE = 128 << 10, /* but where all sleep, there should be one who does not */
+    SLEEPY_SHARE = 128 << 10, /* but where all sleep, there should be one who does not, */
+    HERD_SHARE = 512 << 10,   /* unless all of many would be woken to write */
     LARGEST_WINDOW = 1 << 30, /* what one holds must go into one message */
     WINDOW = 512 << 10,       /* half of a core's own cache; less costs more than it gains */
     CROWD = 4, /* owners a core, if there are more ranks: one copies while another writes */
@@ -48,6 +49,11 @@ static brio_off known(const struct brio_coll_env *env, enum brio_dir dir)
     return dir == BRIO_READ ? env->k_read : env->k_write;
 }
 
+bool brio_worth_sleeping(const struct brio_team *crew)
+{
+    return !brio_yields_serve() && crew->nranks > 2 * brio_cores();
+}
+
 /* Owners a core. */
 static int crowd(const struct brio_coll_env *env)
 {
@@ -64,7 +70,10 @@ brio_off brio_worth_share(const struct brio_coll_env *env, enum brio_dir dir)
     brio_off k = known(env, dir);
     if (k > 0)
         return k;
-    return crowd(env) > 1 && !brio_yields_serve() ? SLEEPY_SHARE : SHARE;
+    if (crowd(env) == 1 || brio_yields_serve())
+        return SHARE;
+    return dir == BRIO_WRITE && brio_worth_sleeping(&env->crew->team) ? HERD_SHARE
+                                                                      : SLEEPY_SHARE;
 }
 
 /* On servers, an access should fill a stripe, and be large enough to be fast. */

@@ -40,6 +40,11 @@ bool brio_worth_sparse(const struct brio_coll_env *env, const struct brio_whole 
  * the order of the file, cache lines of it would go from rank to rank. */
 bool brio_worth_packing(const struct brio_coll_env *env, const struct brio_whole *all);
 
+/* True if a rank of this crew that waits had better sleep at once: to give its core away does
+ * not serve those it waits for. Of two that share a core, it is the other one that gets it,
+ * whatever that is to the system. */
+bool brio_worth_sleeping(const struct brio_team *crew);
+
 /* Bytes that an owner should have at least, as far as this rank can tell: with less it costs
  * more than it gains. */
 brio_off brio_worth_share(const struct brio_coll_env *env, enum brio_dir dir);
