@@ -99,11 +99,22 @@ struct part {
     brio_off most;       /* bytes */
 };
 
-static struct part next_part(const struct brio_port *port, enum brio_dir dir, brio_off whole)
+/* Whether to warm what is written may be asked. Not of what is new in the file: for that the
+ * system takes memory in pieces as large as the call, and if these are small, all later
+ * accesses are slower (overwriting what was written in 1 MiB at a time 11.6 GB/s, in one
+ * call 13.0). */
+static struct brio_trial *warmth_of(const struct brio_port *port, enum brio_dir dir,
+                                    brio_off off, brio_off whole)
+{
+    bool asks = dir == BRIO_WRITE && port->warmth && whole >= BRIO_WARM_LEAST;
+    return asks && port->holds(port, off) ? port->warmth : NULL;
+}
+
+static struct part next_part(const struct brio_port *port, struct brio_trial *warmth)
 {
     struct part part = {.most = port->most};
-    if (dir == BRIO_WRITE && port->warmth && whole >= BRIO_WARM_LEAST) {
-        part.use = brio_trial_begin(port->warmth);
+    if (warmth) {
+        part.use = brio_trial_begin(warmth);
         brio_off most = part.use.other   ? BRIO_WARM_PART
                         : part.use.tries ? BRIO_WARM_COLD
                                          : part.most;
@@ -112,28 +123,29 @@ static struct part next_part(const struct brio_port *port, enum brio_dir dir, br
     return part;
 }
 
-static struct brio_result move_part(const struct brio_port *port, enum brio_dir dir,
-                                    const struct part *part, struct iovec *iov,
-                                    const struct brio_stretch *s)
+static struct brio_result move_part(const struct brio_port *port, struct brio_trial *warmth,
+                                    enum brio_dir dir, const struct part *part,
+                                    struct iovec *iov, const struct brio_stretch *s)
 {
     if (part->use.other)
         brio_warm(iov, s->niov);
     struct brio_result r = brio_move_vector(port, dir, iov, s);
-    if (r.bytes == part->most)
-        brio_trial_end(port->warmth, &part->use, r.bytes);
+    if (warmth && r.bytes == part->most)
+        brio_trial_end(warmth, &part->use, r.bytes);
     return r;
 }
 
 struct brio_result brio_move_flat(const struct brio_port *port, enum brio_dir dir, void *addr,
                                   brio_off off, brio_off len)
 {
+    struct brio_trial *warmth = warmth_of(port, dir, off, len);
     struct brio_result all = {BRIO_OK, 0};
     while (all.bytes < len && !all.err) {
-        struct part part = next_part(port, dir, len);
+        struct part part = next_part(port, warmth);
         struct brio_stretch s = {.off = off + all.bytes, .niov = 1};
         s.len = brio_min(part.most, len - all.bytes);
         struct iovec piece = {(char *)addr + all.bytes, (size_t)s.len};
-        struct brio_result r = move_part(port, dir, &part, &piece, &s);
+        struct brio_result r = move_part(port, warmth, dir, &part, &piece, &s);
         all.bytes += r.bytes;
         all.err = r.err;
         if (r.bytes < s.len)
@@ -148,12 +160,14 @@ struct brio_result brio_move_stretches(const struct brio_port *port, const struc
     struct brio_walk walk;
     struct brio_stretch s;
     struct brio_result all = {BRIO_OK, 0};
+    brio_off first = io->bytes > 0 ? io->base + brio_map_offset(io->file, io->pos) : 0;
+    struct brio_trial *warmth = warmth_of(port, io->dir, first, io->bytes);
     brio_walk_init(&walk, io);
     for (;;) {
-        struct part part = next_part(port, io->dir, io->bytes);
+        struct part part = next_part(port, warmth);
         if (!brio_walk_next(&walk, part.most, BRIO_MOVE_IOV, iov, &s))
             break;
-        struct brio_result r = move_part(port, io->dir, &part, iov, &s);
+        struct brio_result r = move_part(port, warmth, io->dir, &part, iov, &s);
         all.bytes += r.bytes;
         all.err = r.err;
         if (r.bytes < s.len)

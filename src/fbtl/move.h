@@ -33,8 +33,10 @@ struct brio_port {
     /* Where a read is a copy by this processor, which may mind where it goes (even.h), what is
      * known of that; else NULL. */
     struct brio_trial *evenness;
-    /* Where a long write waits for those of other ranks (warm.h), likewise. */
+    /* Where a long write waits for those of other ranks (warm.h), likewise; with it comes
+     * whether the file has data at `off`. */
     struct brio_trial *warmth;
+    bool (*holds)(const struct brio_port *port, brio_off off);
     const struct brio_calls *calls;
     brio_off block;           /* a power of two: calls of whole blocks are the aligned ones */
     struct brio_stats *stats; /* or NULL */

@@ -205,6 +205,11 @@ static struct brio_result move(void *self, const struct brio_io *io)
     return brio_bites_move(p, io);
 }
 
+static bool holds(const struct brio_port *port, brio_off off)
+{
+    return lseek(port->fd, off, SEEK_DATA) == off;
+}
+
 /* Of this processor, whatever the file. */
 static struct brio_trial evenness, warmth;
 
@@ -222,6 +227,7 @@ BRIO_ERR brio_posix_open(const struct brio_store *store, const struct brio_posix
     p->port.calls = &calls;
     p->port.evenness = p->port.direct < 0 ? &evenness : NULL;
     p->port.warmth = store->local && store->shared ? &warmth : NULL;
+    p->port.holds = holds;
     p->move = move;
     p->sieve = (struct brio_sieve){.read = c->ds_read,
                                    .write = c->ds_write,

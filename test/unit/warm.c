@@ -20,7 +20,8 @@ static struct {
     int64_t at;      /* where the next call has to begin */
     int64_t longest; /* call */
     int calls;
-    bool lazy; /* calls move less than they are asked to */
+    bool lazy;  /* calls move less than they are asked to */
+    bool empty; /* the file has no data */
 } sys;
 
 static brio_off to_disk(const struct brio_port *port, enum brio_dir dir,
@@ -45,6 +46,12 @@ static brio_off to_disk(const struct brio_port *port, enum brio_dir dir,
     return n;
 }
 
+static bool holds(const struct brio_port *port, brio_off off)
+{
+    (void)port, (void)off;
+    return !sys.empty;
+}
+
 static struct brio_trial trial;
 
 static void know(bool better)
@@ -63,6 +70,7 @@ static void write_once(bool warms, int64_t len, int64_t piece, int64_t stride)
     const struct brio_port port = {.move = to_disk,
                                    .most = 1 << 30,
                                    .warmth = warms ? &trial : NULL,
+                                   .holds = holds,
                                    .calls = &names,
                                    .block = 4096};
     struct brio_map *file, *pieces;
@@ -128,8 +136,12 @@ static brio_off refuse(const struct brio_port *port, enum brio_dir dir, const st
 
 static void not_where_it_is_worse(void)
 {
-    const struct brio_port port = {
-        .move = to_disk, .most = 1 << 30, .warmth = &trial, .calls = &names, .block = 4096};
+    const struct brio_port port = {.move = to_disk,
+                                   .most = 1 << 30,
+                                   .warmth = &trial,
+                                   .holds = holds,
+                                   .calls = &names,
+                                   .block = 4096};
     fill();
     know(false);
     sys.lazy = false;
@@ -139,10 +151,25 @@ static void not_where_it_is_worse(void)
     CHECK(sys.calls == 1, "%d calls", sys.calls);
 }
 
+static void what_is_new_goes_in_one_call(void)
+{
+    fill();
+    sys.lazy = false;
+    sys.empty = true;
+    write_once(true, MOST, MOST, MOST);
+    CHECK(sys.calls == 1, "%d calls", sys.calls);
+    CHECK(trial.uses == BRIO_TRIAL_FIRST, "it was tried");
+    sys.empty = false;
+}
+
 static void both_ways_are_tried(void)
 {
-    const struct brio_port port = {
-        .move = to_disk, .most = 1 << 30, .warmth = &trial, .calls = &names, .block = 4096};
+    const struct brio_port port = {.move = to_disk,
+                                   .most = 1 << 30,
+                                   .warmth = &trial,
+                                   .holds = holds,
+                                   .calls = &names,
+                                   .block = 4096};
     fill();
     memset(&trial, 0, sizeof trial);
     for (int i = 0; i < 2 * BRIO_TRIAL_FIRST; i++) {
@@ -157,8 +184,12 @@ static void both_ways_are_tried(void)
 /* What cannot be read is the system's to refuse. */
 static void memory_that_cannot_be_read(void)
 {
-    const struct brio_port port = {
-        .move = refuse, .most = 1 << 30, .warmth = &trial, .calls = &names, .block = 4096};
+    const struct brio_port port = {.move = refuse,
+                                   .most = 1 << 30,
+                                   .warmth = &trial,
+                                   .holds = holds,
+                                   .calls = &names,
+                                   .block = 4096};
     size_t page = (size_t)sysconf(_SC_PAGESIZE), len = MOST;
     char *at = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     REQUIRE(at != MAP_FAILED, "no memory");
@@ -171,9 +202,13 @@ static void memory_that_cannot_be_read(void)
     munmap(at, len);
 }
 
-static const struct test_case cases[] = {
-    TEST(long_ones_go_in_parts), TEST(pieces_of_memory),           TEST(not_where_it_is_worse),
-    TEST(both_ways_are_tried),   TEST(memory_that_cannot_be_read), {0}};
+static const struct test_case cases[] = {TEST(long_ones_go_in_parts),
+                                         TEST(pieces_of_memory),
+                                         TEST(not_where_it_is_worse),
+                                         TEST(what_is_new_goes_in_one_call),
+                                         TEST(both_ways_are_tried),
+                                         TEST(memory_that_cannot_be_read),
+                                         {0}};
 
 int main(int argc, char **argv)
 {
