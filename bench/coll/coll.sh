@@ -3,7 +3,7 @@
 # Parts (default: all), each on both MPIs, all contenders of a line in one run, by turns:
 #   cyclic  block-cyclic floats, Bx = 1 to 4096, SIZE bytes; how flat the speeds are
 #   tile    MPI-TILE-IO, elements of 64 B (32 MB) and 1 MB (64 MB)
-#   bt      NPB BT-IO, CLASS, 40 steps, on square numbers of ranks
+#   bt      NPB BT-IO, each CLASS, 40 steps, on square numbers of ranks
 #   s3d     S3D checkpoints, 50^3 points a rank
 #   short   16 KiB a rank, by rewriting and reading again
 # A line says how many times as fast as the better peer Brio is, and which part of the limit it
@@ -13,7 +13,7 @@
 #   RANKS     (default "2 4 8")
 #   STARTS    of all programs, 5 repetitions each (default 4)
 #   SIZE      of cyclic (default 64m)
-#   CLASS     of bt (default W)
+#   CLASS     of bt (default "W A")
 #   BRIO_BENCH_DIR   where the files go (default: TMPDIR or /tmp)
 set -eu
 [ $# -ge 1 ] || { sed -n '2s/^# //p' "$0" >&2; exit 2; }
@@ -107,7 +107,10 @@ for part in ${*:-cyclic tile bt s3d short}; do
             tile)
                 pattern "$mpi" "$n" tile --element 64 --size 32m
                 pattern "$mpi" "$n" tile --element 1m --size 64m ;;
-            bt) [ "$n" != 4 ] || pattern "$mpi" "$n" btio --class "${CLASS:-W}" --steps 40 ;;
+            bt)
+                for class in ${CLASS:-W A}; do
+                    [ "$n" != 4 ] || pattern "$mpi" "$n" btio --class "$class" --steps 40
+                done ;;
             s3d) pattern "$mpi" "$n" s3d --side 50 ;;
             short)
                 peers=ompio,romio
