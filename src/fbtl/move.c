@@ -95,8 +95,9 @@ struct brio_result brio_move_vector(const struct brio_port *port, enum brio_dir 
 
 /* A part of a long write, or all of another access. */
 struct part {
-    struct brio_use use; /* `other': its memory is warmed */
-    brio_off most;       /* bytes */
+    struct brio_trial *warmth; /* it is a use of, or NULL */
+    struct brio_use use;       /* `other': its memory is warmed */
+    brio_off most;             /* bytes */
 };
 
 /* Whether to warm what is written may be asked. Not of what is new in the file: for that the
@@ -112,7 +113,7 @@ static struct brio_trial *warmth_of(const struct brio_port *port, enum brio_dir 
 
 static struct part next_part(const struct brio_port *port, struct brio_trial *warmth)
 {
-    struct part part = {.most = port->most};
+    struct part part = {.warmth = warmth, .most = port->most};
     if (warmth) {
         part.use = brio_trial_begin(warmth);
         brio_off most = part.use.other   ? BRIO_WARM_PART
@@ -123,15 +124,15 @@ static struct part next_part(const struct brio_port *port, struct brio_trial *wa
     return part;
 }
 
-static struct brio_result move_part(const struct brio_port *port, struct brio_trial *warmth,
-                                    enum brio_dir dir, const struct part *part,
-                                    struct iovec *iov, const struct brio_stretch *s)
+static struct brio_result move_part(const struct brio_port *port, enum brio_dir dir,
+                                    const struct part *part, struct iovec *iov,
+                                    const struct brio_stretch *s)
 {
     if (part->use.other)
         brio_warm(iov, s->niov);
     struct brio_result r = brio_move_vector(port, dir, iov, s);
-    if (warmth && r.bytes == part->most)
-        brio_trial_end(warmth, &part->use, r.bytes);
+    if (part->warmth && r.bytes == part->most)
+        brio_trial_end(part->warmth, &part->use, r.bytes);
     return r;
 }
 
@@ -145,7 +146,7 @@ struct brio_result brio_move_flat(const struct brio_port *port, enum brio_dir di
         struct brio_stretch s = {.off = off + all.bytes, .niov = 1};
         s.len = brio_min(part.most, len - all.bytes);
         struct iovec piece = {(char *)addr + all.bytes, (size_t)s.len};
-        struct brio_result r = move_part(port, warmth, dir, &part, &piece, &s);
+        struct brio_result r = move_part(port, dir, &part, &piece, &s);
         all.bytes += r.bytes;
         all.err = r.err;
         if (r.bytes < s.len)
@@ -167,7 +168,7 @@ struct brio_result brio_move_stretches(const struct brio_port *port, const struc
         struct part part = next_part(port, warmth);
         if (!brio_walk_next(&walk, part.most, BRIO_MOVE_IOV, iov, &s))
             break;
-        struct brio_result r = move_part(port, warmth, io->dir, &part, iov, &s);
+        struct brio_result r = move_part(port, io->dir, &part, iov, &s);
         all.bytes += r.bytes;
         all.err = r.err;
         if (r.bytes < s.len)

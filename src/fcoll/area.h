@@ -26,8 +26,7 @@ struct brio_gate {
 #define BRIO_END_FAILED UINT32_C(0x80000000) /* an access of the file did */
 
 /* Of one rank: rung when a gate is opened for it, or all are through with one that it keeps.
- * With one bell for all, each would be woken for what is another's: with eight ranks on two
- * cores, in seven cases of eight. */
+ * With one bell for all, each would be woken for what is another's. */
 struct brio_doorbell {
     struct brio_bell bell;
     char pad[BRIO_LINE - sizeof(struct brio_bell)];

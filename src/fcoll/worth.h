@@ -51,8 +51,8 @@ brio_off brio_worth_share(const struct brio_coll_env *env, enum brio_dir dir);
 
 /* Owners that get on at the same time on this node, as far as this rank can tell: one a core;
  * of a page cache four, if there are more ranks, so that one is at work while others wait.
- * Tiles of 134 MB written by 8 ranks on two cores, cores far from each other: one a core
- * 6.0 GB/s, two 6.2, four 8.9. */
+ * Tiles of 134 MB written by 8 ranks of MPICH on two cores, which share no cache: one a core
+ * 5.6 GB/s, two 6.0, four 7.8. */
 int brio_worth_at_once(const struct brio_coll_env *env);
 
 /* Bytes of one window of an owner that has a collective buffer of so many. */

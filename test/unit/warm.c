@@ -64,15 +64,17 @@ static void know(bool better)
 
 static const struct brio_calls names = {.name = {{"pread", "preadv"}, {"pwrite", "pwritev"}}};
 
+static const struct brio_port warming = {.move = to_disk,
+                                         .most = 1 << 30,
+                                         .warmth = &trial,
+                                         .holds = holds,
+                                         .calls = &names,
+                                         .block = 4096};
+
 /* `len` bytes in pieces of `piece` that lie `stride` apart in memory. */
 static void write_once(bool warms, int64_t len, int64_t piece, int64_t stride)
 {
-    const struct brio_port port = {.move = to_disk,
-                                   .most = 1 << 30,
-                                   .warmth = warms ? &trial : NULL,
-                                   .holds = holds,
-                                   .calls = &names,
-                                   .block = 4096};
+    struct brio_port port = warming;
     struct brio_map *file, *pieces;
     struct brio_node *node;
     REQUIRE(!brio_map_bytes(1, &file) && !brio_node_bytes(piece, 0, &node) &&
@@ -80,6 +82,8 @@ static void write_once(bool warms, int64_t len, int64_t piece, int64_t stride)
             "no maps");
     struct brio_io io = {
         .dir = BRIO_WRITE, .file = file, .mem = pieces, .buf = mem, .bytes = len};
+    if (!warms)
+        port.warmth = NULL;
     sys.at = sys.longest = sys.calls = 0;
     know(true);
     memset(disk, 0, sizeof disk);
@@ -136,17 +140,11 @@ static brio_off refuse(const struct brio_port *port, enum brio_dir dir, const st
 
 static void not_where_it_is_worse(void)
 {
-    const struct brio_port port = {.move = to_disk,
-                                   .most = 1 << 30,
-                                   .warmth = &trial,
-                                   .holds = holds,
-                                   .calls = &names,
-                                   .block = 4096};
     fill();
     know(false);
     sys.lazy = false;
     sys.at = sys.calls = 0;
-    struct brio_result r = brio_move_flat(&port, BRIO_WRITE, mem, 0, MOST);
+    struct brio_result r = brio_move_flat(&warming, BRIO_WRITE, mem, 0, MOST);
     CHECK(!r.err && r.bytes == MOST && memcmp(mem, disk, MOST) == 0, "other bytes");
     CHECK(sys.calls == 1, "%d calls", sys.calls);
 }
@@ -164,17 +162,11 @@ static void what_is_new_goes_in_one_call(void)
 
 static void both_ways_are_tried(void)
 {
-    const struct brio_port port = {.move = to_disk,
-                                   .most = 1 << 30,
-                                   .warmth = &trial,
-                                   .holds = holds,
-                                   .calls = &names,
-                                   .block = 4096};
     fill();
     memset(&trial, 0, sizeof trial);
     for (int i = 0; i < 2 * BRIO_TRIAL_FIRST; i++) {
         sys.at = 0;
-        struct brio_result r = brio_move_flat(&port, BRIO_WRITE, mem, 0, MOST);
+        struct brio_result r = brio_move_flat(&warming, BRIO_WRITE, mem, 0, MOST);
         CHECK(!r.err && r.bytes == MOST && memcmp(mem, disk, MOST) == 0, "other bytes");
     }
     for (int way = 0; way < 2; way++)
@@ -184,13 +176,9 @@ static void both_ways_are_tried(void)
 /* What cannot be read is the system's to refuse. */
 static void memory_that_cannot_be_read(void)
 {
-    const struct brio_port port = {.move = refuse,
-                                   .most = 1 << 30,
-                                   .warmth = &trial,
-                                   .holds = holds,
-                                   .calls = &names,
-                                   .block = 4096};
+    struct brio_port port = warming;
     size_t page = (size_t)sysconf(_SC_PAGESIZE), len = MOST;
+    port.move = refuse;
     char *at = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     REQUIRE(at != MAP_FAILED, "no memory");
     know(true);
