@@ -1,7 +1,7 @@
 /* Few ranks take seats, and each looks at those of all others: no line is written by two (two
  * ranks, 13 words: 0.2 us; with words in common 1.7). Many write to words in common: the last
  * to arrive clears the other set of them, which nobody reads any more, and opens the next
- * epoch. */
+ * epoch. Who skips some says only how far he is. */
 #include "comm/meet.h"
 
 #include <stdatomic.h>
@@ -9,18 +9,18 @@
 #define LOAD(at)         atomic_load_explicit(at, memory_order_relaxed)
 #define STORE(at, value) atomic_store_explicit(at, value, memory_order_relaxed)
 
-static bool is_seated(const struct brio_team *team)
-{
-    return team->nranks <= BRIO_MEET_SEATS;
-}
-
 void brio_meet_init(struct brio_meet *meet)
 {
     for (int i = 0; i < 2 * BRIO_MEET_WORDS; i++)
         STORE(&meet->most[i % 2][i / 2], INT64_MIN);
     for (int i = 0; i < 2 * BRIO_MEET_SEATS; i++)
         STORE(&meet->seat[i % 2][i / 2].epoch, 0);
+    for (int i = 0; i < BRIO_MEET_SEATS; i++) {
+        STORE(&meet->way[i].left, 0);
+        meet->way[i].clear = 0;
+    }
     STORE(&meet->patient, 0);
+    STORE(&meet->no_skipping, false);
     atomic_store(&meet->arrived, 0);
     atomic_store(&meet->over.rung, 0);
     atomic_store(&meet->over.sleepers, 0);
@@ -28,14 +28,33 @@ void brio_meet_init(struct brio_meet *meet)
 
 /* ---- Seats ------------------------------------------------------------------------------ */
 
+static bool is_after(uint32_t a, uint32_t b)
+{
+    return (int32_t)(a - b) > 0;
+}
+
+/* The last meeting that this rank sat in. */
+static uint32_t last_sat(const struct brio_team *team)
+{
+    uint32_t even = LOAD(&team->meet->seat[0][team->rank].epoch);
+    uint32_t odd = LOAD(&team->meet->seat[1][team->rank].epoch);
+    return is_after(even, odd) ? even : odd;
+}
+
+/* The last one that it sat in or skipped. */
+static uint32_t last_met(const struct brio_team *team)
+{
+    uint32_t sat = last_sat(team), left = LOAD(&team->meet->way[team->rank].left);
+    return is_after(left, sat) ? left : sat;
+}
+
 /* A rank takes part in the next meeting only when it has left this one: what it overwrites
- * then, of the one before, nobody looks at any more. */
+ * then, of the one before, nobody looks at any more. (It has skipped some only when all had left
+ * what it sat in.) */
 static uint32_t sit_down(const struct brio_team *team, const int64_t *words, int n)
 {
     struct brio_meet *meet = team->meet;
-    uint32_t even = LOAD(&meet->seat[0][team->rank].epoch);
-    uint32_t odd = LOAD(&meet->seat[1][team->rank].epoch);
-    uint32_t epoch = ((int32_t)(even - odd) > 0 ? even : odd) + 1;
+    uint32_t epoch = last_met(team) + 1;
     struct brio_seat *seat = &meet->seat[epoch & 1][team->rank];
     for (int i = 0; i < n; i++)
         STORE(&seat->word[i], words[i]);
@@ -43,11 +62,20 @@ static uint32_t sit_down(const struct brio_team *team, const int64_t *words, int
     return epoch;
 }
 
+static bool has_left(const struct brio_team *team, uint32_t epoch, int r)
+{
+    return !is_after(epoch, atomic_load(&team->meet->way[r].left));
+}
+
+static bool sits(const struct brio_team *team, uint32_t epoch, int r)
+{
+    return atomic_load(&team->meet->seat[epoch & 1][r].epoch) == epoch;
+}
+
 /* The first rank from *r on that has not come; false if all have. */
 static bool lacks(const struct brio_team *team, uint32_t epoch, int *r)
 {
-    struct brio_seat *seat = team->meet->seat[epoch & 1];
-    while (*r < team->nranks && atomic_load(&seat[*r].epoch) == epoch)
+    while (*r < team->nranks && (sits(team, epoch, *r) || has_left(team, epoch, *r)))
         ++*r;
     return *r < team->nranks;
 }
@@ -86,18 +114,65 @@ static void wait_for_all(const struct brio_team *team, uint32_t epoch, int *r)
 }
 
 static bool seats_over(const struct brio_team *team, uint32_t epoch, enum brio_wait how,
-                       int64_t *most, int n)
+                       int64_t *most, int n, bool *skipped)
 {
-    struct brio_seat *seat = team->meet->seat[epoch & 1];
     int r = 0;
     if (how == BRIO_BLOCK)
         wait_for_all(team, epoch, &r);
     else if (lacks(team, epoch, &r))
         return false;
-    for (int i = 0; i < n; i++) {
-        most[i] = LOAD(&seat[0].word[i]);
-        for (int k = 1; k < team->nranks; k++)
-            most[i] = brio_max(most[i], LOAD(&seat[k].word[i]));
+    for (int i = 0; i < n; i++)
+        most[i] = INT64_MIN;
+    for (int k = 0; k < team->nranks; k++) {
+        struct brio_seat *seat = &team->meet->seat[epoch & 1][k];
+        bool here = sits(team, epoch, k);
+        *skipped |= !here;
+        for (int i = 0; here && i < n; i++)
+            most[i] = brio_max(most[i], LOAD(&seat->word[i]));
+    }
+    atomic_store_explicit(&team->meet->way[team->rank].left, epoch, memory_order_release);
+    return true;
+}
+
+static bool all_left(const struct brio_team *team, uint32_t epoch)
+{
+    int r = 0;
+    while (r < team->nranks && has_left(team, epoch, r))
+        r++;
+    return r == team->nranks;
+}
+
+bool brio_meet_skip(const struct brio_team *team, uint32_t n)
+{
+    struct brio_meet *meet = team->meet;
+    if (!brio_meet_has_seats(team) || LOAD(&meet->no_skipping))
+        return false;
+    struct brio_way *way = &meet->way[team->rank];
+    uint32_t sat = last_sat(team);
+    if (way->clear != sat && !all_left(team, sat))
+        return false;
+    way->clear = sat;
+    atomic_store_explicit(&way->left, last_met(team) + n, memory_order_release);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load(&meet->patient) > 0)
+        brio_bell_ring(&meet->over);
+    return true;
+}
+
+void brio_meet_forbid_skipping(const struct brio_team *team)
+{
+    STORE(&team->meet->no_skipping, true);
+}
+
+/* Nobody rings for that: naps end by themselves. */
+bool brio_meet_caught_up(const struct brio_team *team, enum brio_wait how)
+{
+    struct brio_meet *meet = team->meet;
+    int round = 0;
+    while (!all_left(team, last_met(team))) {
+        if (how == BRIO_POLL)
+            return false;
+        brio_bell_wait(team, &meet->over, brio_bell_heard(&meet->over), &round);
     }
     return true;
 }
@@ -130,7 +205,7 @@ static uint32_t join(const struct brio_team *team, const int64_t *words, int n)
 
 void brio_meet_enter(const struct brio_team *team, const int64_t *words, int n, uint32_t *epoch)
 {
-    if (is_seated(team)) {
+    if (brio_meet_has_seats(team)) {
         *epoch = sit_down(team, words, n);
         call(team, *epoch);
     } else {
@@ -139,12 +214,13 @@ void brio_meet_enter(const struct brio_team *team, const int64_t *words, int n, 
 }
 
 bool brio_meet_over(const struct brio_team *team, uint32_t epoch, enum brio_wait how,
-                    int64_t *most, int n)
+                    int64_t *most, int n, bool *skipped)
 {
     struct brio_meet *meet = team->meet;
     int round = 0;
-    if (is_seated(team))
-        return seats_over(team, epoch, how, most, n);
+    *skipped = false;
+    if (brio_meet_has_seats(team))
+        return seats_over(team, epoch, how, most, n, skipped);
     while (brio_bell_heard(&meet->over) == epoch) {
         if (how == BRIO_POLL)
             return false;

@@ -15,6 +15,7 @@ struct brio_reduce {
     MPI_Request req;
     uint32_t epoch;
     bool failed; /* MPI itself did: out is nothing */
+    bool skipped; /* by a rank, of which out tells nothing (brio_meet_skip) */
 };
 
 /* Collective. r->n and r->in have been set. Nobody waits in it. */

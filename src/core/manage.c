@@ -45,6 +45,7 @@ static BRIO_ERR resize(struct brio_file *f, brio_off size,
     err = brio_verdict_settle(&v, &f->team);
     if (err)
         return err;
+    brio_ground_forget(&f->ground);
     if (f->team.rank == 0)
         err = act(f->fs, size);
     err = brio_follow(&f->team, err);

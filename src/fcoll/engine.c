@@ -14,10 +14,12 @@
 #include "fcoll/seats.h"
 #include "fcoll/shelf.h"
 #include "fcoll/worth.h"
+#include "fs/ground.h"
 #include "mod/hint.h"
 #include "type/cut.h"
 
 enum stage {
+    CATCHING,   /* up: others are still in the access before */
     MOVING,     /* this rank's bytes, which need no owner */
     AGREEING,   /* on what is accessed, and whether a plan is there */
     INSPECTING, /* a plan is made */
@@ -45,6 +47,10 @@ struct engine {
     struct brio_ticket ticket; /* of MOVING */
     enum brio_err mine;
     char text[BRIO_ERR_TEXT]; /* of mine */
+    bool promised;            /* its bytes are certain, and so agreed on before they are moved */
+    bool hasty;               /* waiting for the others would cost much of it */
+    bool hurried;             /* the last access was over before all ranks had ended it */
+    bool none;                /* in the last agreement no rank had bytes for an owner */
     struct brio_kept *found;
     bool sure;              /* it is the only one that serves this rank, not just the newest */
     struct brio_plan *made; /* not kept yet */
@@ -241,10 +247,8 @@ static void go_ahead(struct engine *e, enum brio_wait how)
 static void agree(struct engine *e, enum brio_wait how)
 {
     e->stage = AGREEING;
-    if (e->mine) {
-        brio_err_save(e->text);
+    if (e->mine)
         e->io.bytes = 0;
-    }
     e->reduce.n = WORDS;
     fill_words(e);
     go_ahead(e, how);
@@ -288,13 +292,52 @@ static bool wants_owner(const struct engine *e, const struct brio_io *io)
                             : use == BRIO_ON_ALWAYS;
 }
 
+/* A short write of what the file holds already cannot fail for want of room: the others are told
+ * that it went well while it is under way. */
+static bool may_promise(const struct engine *e)
+{
+    const struct brio_io *io = &e->io;
+    brio_off off;
+    return e->hasty && io->dir == BRIO_WRITE &&
+           brio_map_is_piece(io->file, io->pos, io->bytes, &off) &&
+           brio_ground_holds(e->env.ground, io->base + off, io->bytes);
+}
+
+/* Takes part in the agreement with nothing left to move. */
+static void promise(struct engine *e, enum brio_wait how)
+{
+    brio_off bytes = e->io.bytes;
+    e->io.bytes = 0;
+    agree(e, how);
+    e->io.bytes = bytes;
+    e->promised = e->hurried = true;
+}
+
 /* Bytes that need no owner are moved before anything is agreed on: if no rank has others, the
  * one agreement is the verdict. */
+static void begin(struct engine *e, enum brio_wait how)
+{
+    const struct brio_io *io = &e->io;
+    if (e->mine || io->bytes == 0 || (brio_worth_planning(&e->env, io) && wants_owner(e, io))) {
+        agree(e, how);
+        return;
+    }
+    e->hasty = brio_worth_hurry(&e->env, io);
+    if (may_promise(e))
+        promise(e, how);
+    e->stage = MOVING;
+    e->ticket.done = false;
+    brio_phase(e->env.stats, BRIO_PHASE_FILE);
+    e->env.lane->ops->submit(e->env.lane->self, io, how, &e->ticket);
+}
+
+/* A rank that hurried on does not write what others still read, or the other way round. */
 void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
                        enum brio_wait how)
 {
     struct engine *e = self;
     const struct brio_crew *crew = e->env.crew;
+    bool turns = e->hurried && io->dir != e->io.dir;
     if (crew->region.mem &&
         brio_berth_look(&e->berth, brio_area_berths(crew, e->env.team->nranks), &crew->team,
                         e->owned))
@@ -302,14 +345,13 @@ void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
     e->io = *io;
     e->mine = mine;
     e->ticket = (struct brio_ticket){.done = true};
-    if (mine || io->bytes == 0 || (brio_worth_planning(&e->env, io) && wants_owner(e, io))) {
-        agree(e, how);
-        return;
-    }
-    e->stage = MOVING;
-    e->ticket.done = false;
-    brio_phase(e->env.stats, BRIO_PHASE_FILE);
-    e->env.lane->ops->submit(e->env.lane->self, &e->io, how, &e->ticket);
+    e->promised = false;
+    if (mine)
+        brio_err_save(e->text);
+    if (turns)
+        e->stage = CATCHING;
+    else
+        begin(e, how);
 }
 
 /* True when the bytes that need no owner have been moved. */
@@ -321,8 +363,29 @@ static bool moved_own(struct engine *e, enum brio_wait how)
         return false;
     e->mine = e->ticket.result.err;
     if (e->mine)
-        brio_err_restore(e->ticket.text);
+        memcpy(e->text, e->ticket.text, sizeof e->text);
     e->io.bytes = 0;
+    return true;
+}
+
+/* They have been promised this rank's bytes. */
+static void await_others(struct engine *e)
+{
+    e->stage = AGREEING;
+    brio_phase(e->env.stats, BRIO_PHASE_WAIT);
+}
+
+/* A rank that has read its bytes wants nothing of the others: if they want nothing of each other
+ * either, as the last time, it does not wait for them. */
+static bool goes_on(struct engine *e)
+{
+    enum {
+        MEETINGS = 2 /* an agreement, and the verdict of those who have noticed */
+    };
+    if (e->io.dir != BRIO_READ || e->mine || !e->none || !e->hasty ||
+        !brio_meet_skip(e->env.team, MEETINGS))
+        return false;
+    e->hurried = true;
     return true;
 }
 
@@ -567,15 +630,11 @@ static const char *why_none(const struct engine *e)
 }
 
 /* The agreement is the verdict, too. */
-static void conclude(struct engine *e, struct brio_result *out)
+static void conclude(struct engine *e, int64_t worst, struct brio_result *out)
 {
     e->direct_why = why_none(e);
     brio_count(e->env.stats, BRIO_N_DIRECT, 1);
-    *out = (struct brio_result){.err = brio_verdict_read(e->reduce.out[WORST])};
-    if (e->mine) {
-        brio_err_restore(e->text);
-        out->err = e->mine;
-    }
+    *out = (struct brio_result){.err = brio_verdict_read(worst)};
 }
 
 /* What the agreement means: the same on all ranks. */
@@ -592,6 +651,8 @@ static void decide(struct engine *e, enum brio_wait how)
         e->found = brio_shelf_get(&e->shelf, ~w[NEWEST]);
     if (e->reduce.failed || w[WORST])
         e->direct_why = "a rank had failed before";
+    else if (e->reduce.skipped)
+        e->direct_why = "a rank has gone on, as it was alone the last time";
     else if (!hit && !always && is_sparse(e))
         e->direct_why = "the gaps between the pieces are large, and would be left anyway";
     bool follows = hit && !e->direct_why && (e->io.dir == BRIO_READ || e->rounds.ahead);
@@ -617,24 +678,48 @@ static void end(struct engine *e)
     brio_ending_agree(&e->reduce, &e->rounds);
 }
 
+/* What all do if a rank went on without them: they do without it, and it will wait the next time
+ * if they would have needed it. */
+static void agreed(struct engine *e, enum brio_wait how, bool *done, struct brio_result *out)
+{
+    const int64_t *w = e->reduce.out;
+    bool none = !e->reduce.failed && w[MOST] == 0;
+    e->none = none && !w[WORST];
+    *done = none && !e->reduce.skipped;
+    if (e->reduce.skipped && !none)
+        brio_meet_forbid_skipping(e->env.team);
+    if (*done)
+        conclude(e, w[WORST], out);
+    else
+        decide(e, how);
+}
+
 /* One stage as far as it goes; false if it must wait. */
 static bool advance(struct engine *e, enum brio_wait how, bool *done, struct brio_result *out)
 {
     enum brio_err err = BRIO_OK;
     switch (e->stage) {
+    case CATCHING:
+        if (!brio_meet_caught_up(e->env.team, how))
+            return false;
+        e->hurried = false;
+        begin(e, how);
+        return true;
     case MOVING:
         if (!moved_own(e, how))
             return false;
-        agree(e, how);
+        *done = goes_on(e);
+        if (*done)
+            conclude(e, BRIO_OK, out);
+        else if (e->promised)
+            await_others(e);
+        else
+            agree(e, how);
         return true;
     case AGREEING:
         if (!has_agreed(e, how))
             return false;
-        *done = !e->reduce.failed && e->reduce.out[MOST] == 0;
-        if (*done)
-            conclude(e, out);
-        else
-            decide(e, how);
+        agreed(e, how, done, out);
         return true;
     case INSPECTING:
         if (!brio_inspect_step(&e->inspect, how, &e->made))
@@ -692,6 +777,11 @@ void brio_engine_step(void *self, enum brio_wait how, bool *done, struct brio_re
     *done = false;
     while (!*done && advance(e, how, done, out))
         ;
-    if (*done)
-        out->bytes += e->ticket.result.bytes;
+    if (!*done)
+        return;
+    out->bytes += e->ticket.result.bytes;
+    if (e->mine) {
+        brio_err_restore(e->text);
+        out->err = e->mine;
+    }
 }

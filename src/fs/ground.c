@@ -1,0 +1,61 @@
+/* Where the next hole is tells of all the bytes before it: one question serves a whole file that
+ * is written again. A limit of the process is looked at on that occasion. */
+#include "fs/ground.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+static brio_off limit(void)
+{
+    struct rlimit most;
+    if (getrlimit(RLIMIT_FSIZE, &most) != 0)
+        return 0;
+    return most.rlim_cur > BRIO_OFF_MAX ? BRIO_OFF_MAX : (brio_off)most.rlim_cur;
+}
+
+/* Answers that serve nobody are asked for less and less often. */
+static bool may_ask(struct brio_ground *g)
+{
+    enum {
+        MOST_IDLE = 1024
+    };
+    if (g->rest > 0) {
+        g->rest--;
+        return false;
+    }
+    g->idle = g->used ? 0 : (int)brio_min(MOST_IDLE, 2 * g->idle + 1);
+    g->rest = g->idle;
+    g->used = false;
+    return true;
+}
+
+static void ask(struct brio_ground *g, brio_off off)
+{
+    g->lo = g->hi = off;
+    if (lseek(g->fd, off, SEEK_DATA) == off)
+        g->hi = brio_min((brio_off)lseek(g->fd, off, SEEK_HOLE), limit());
+}
+
+static bool is_known(const struct brio_ground *g, brio_off off, brio_off len)
+{
+    return off >= g->lo && off + len <= g->hi;
+}
+
+bool brio_ground_holds(struct brio_ground *g, brio_off off, brio_off len)
+{
+    if (is_known(g, off, len))
+        return g->used = true;
+    if (off + len > g->end) {
+        g->end = off + len;
+        return false;
+    }
+    if (!may_ask(g))
+        return false;
+    ask(g, off);
+    return is_known(g, off, len);
+}
+
+void brio_ground_forget(struct brio_ground *g)
+{
+    *g = (struct brio_ground){.fd = g->fd};
+}

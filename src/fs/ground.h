@@ -1,0 +1,26 @@
+/* What is certain to succeed: a write over what a file holds already needs no room, where the
+ * file system writes in place (brio_store.mappable). */
+#ifndef BRIO_FS_GROUND_H
+#define BRIO_FS_GROUND_H
+
+#include "base/base.h"
+
+/* Of one open file of one rank. All zero but for fd, at first. */
+struct brio_ground {
+    int fd;
+    brio_off lo, hi; /* what is known to be there, and that this process may write */
+    brio_off end;    /* of what has been asked about */
+    int rest;        /* questions not to be put to the system before it is asked again, */
+    int idle;        /* and how many there were last time */
+    bool used;       /* what it said last has been of use */
+};
+
+/* Whether the file holds all of [off, off + len). False also if that is not worth asking for: of
+ * what lies beyond all that was asked about before, and for a while after answers that served
+ * nobody. */
+bool brio_ground_holds(struct brio_ground *ground, brio_off off, brio_off len);
+
+/* The file was cut, or may have been. */
+void brio_ground_forget(struct brio_ground *ground);
+
+#endif
