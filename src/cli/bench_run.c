@@ -173,12 +173,15 @@ static void start_missing(struct run *run)
     free(fresh);
 }
 
-/* Who is the i-th in a round: another one begins each time, and every second time they come the
- * other way round, for who comes behind the same one always finds the same in the caches. */
+/* Who is the i-th in a round: another one begins each time, and after n rounds they come the
+ * other way round, for who comes behind the same one always finds the same in the caches.
+ * Nobody comes behind himself, and finds his own. */
 static size_t turn_of(size_t n, size_t round, size_t i)
 {
-    size_t at = (i + round) % n;
-    return round % 2 ? n - 1 - at : at;
+    size_t first = round % n;
+    if (n < 3)
+        return i;
+    return round / n % 2 ? (2 * n - 1 - first - i) % n : (first + i) % n;
 }
 
 static bool run_case(struct run *run)

@@ -6,7 +6,6 @@
 #include "base/stats.h"
 
 enum {
-    LONG = 1 << 20, /* bytes of an access: a shorter one may be in the cache, and would lose */
     PART = 256 << 10, /* stays in a core's own cache */
     HALF = BRIO_LINE / 2,
     PAGE = 4096,
@@ -18,7 +17,7 @@ void brio_even_begin(struct brio_even *e, struct brio_trial *trial, struct iovec
 {
     brio_off beside = (brio_off)(((uintptr_t)piece->iov_base - (uintptr_t)off) % BRIO_LINE);
     *e = (struct brio_even){.shift = 0};
-    if (beside % HALF == 0 || room + (brio_off)piece->iov_len < LONG)
+    if (beside % HALF == 0)
         return;
     e->use = brio_trial_begin(trial);
     if (!e->use.other && !e->use.tries)

@@ -18,6 +18,10 @@ struct brio_even {
     char before[BRIO_LINE];
 };
 
+enum {
+    BRIO_EVEN_LEAST = 1 << 20 /* bytes of a read: a shorter one may be in the cache, and lose */
+};
+
 /* Before a read from offset `off` to `piece`, which is behind `room` bytes of the same access
  * that are there already: the piece may get shorter, and be shifted. Nothing behind what was
  * read is ever written to. */

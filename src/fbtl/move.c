@@ -34,10 +34,10 @@ static struct brio_result move_flat(const struct brio_port *port, enum brio_dir 
                                     brio_off off, brio_off len)
 {
     brio_off done = 0;
+    bool minds = dir == BRIO_READ && port->evenness && len >= BRIO_EVEN_LEAST;
     while (done < len) {
         struct iovec piece = {(char *)addr + done, (size_t)brio_min(port->most, len - done)};
         struct brio_even even;
-        bool minds = dir == BRIO_READ && port->evenness;
         if (minds)
             brio_even_begin(&even, port->evenness, &piece, off + done, done);
         brio_off n = port->move(port, dir, &piece, 1, off + done);
@@ -141,6 +141,8 @@ struct brio_result brio_move_flat(const struct brio_port *port, enum brio_dir di
 {
     struct brio_trial *warmth = warmth_of(port, dir, off, len);
     struct brio_result all = {BRIO_OK, 0};
+    if (!warmth)
+        return move_flat(port, dir, addr, off, len);
     while (all.bytes < len && !all.err) {
         struct part part = next_part(port, warmth);
         struct brio_stretch s = {.off = off + all.bytes, .niov = 1};

@@ -344,7 +344,7 @@ void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
         brio_count(e->env.stats, BRIO_N_MOVES, 1);
     e->io = *io;
     e->mine = mine;
-    e->ticket = (struct brio_ticket){.done = true};
+    brio_ticket_init(&e->ticket, true);
     e->promised = false;
     if (mine)
         brio_err_save(e->text);

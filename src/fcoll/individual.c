@@ -51,7 +51,7 @@ static void start(void *self, const struct brio_io *io, enum brio_err mine, enum
     struct individual *ind = self;
     ind->phase = MOVING;
     brio_phase(ind->env.stats, BRIO_PHASE_FILE);
-    ind->ticket = (struct brio_ticket){.done = false};
+    brio_ticket_init(&ind->ticket, false);
     if (mine || io->bytes == 0)
         agree(ind, mine);
     else

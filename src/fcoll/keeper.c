@@ -293,7 +293,7 @@ static bool access_all(struct brio_rounds *r, struct brio_keeper *keeper, enum b
     while (next_access(r, keeper, &io)) {
         if (!keeper->busy) {
             keeper->busy = true;
-            r->ticket = (struct brio_ticket){.done = false};
+            brio_ticket_init(&r->ticket, false);
             if (r->io->dir == BRIO_WRITE && !r->err)
                 serve_boxes(r, keeper);
             if (r->err)

@@ -166,7 +166,7 @@ static bool access_window(struct brio_phases *p, enum brio_wait how, brio_off *v
     if (!p->begun) {
         p->begun = true;
         brio_count(r->stats, BRIO_N_WINDOWS, 1);
-        r->ticket = (struct brio_ticket){.done = r->err != BRIO_OK};
+        brio_ticket_init(&r->ticket, r->err != BRIO_OK);
         if (!r->err)
             r->lane->ops->submit(r->lane->self, &io, how, &r->ticket);
     }

@@ -5,9 +5,8 @@
 
 struct brio_result brio_lane_access(const struct brio_lane *lane, const struct brio_io *io)
 {
-    struct brio_ticket ticket; /* without initializer: the text alone is 400 bytes */
-    ticket.done = false;
-    ticket.state = NULL;
+    struct brio_ticket ticket;
+    brio_ticket_init(&ticket, false);
     lane->ops->submit(lane->self, io, BRIO_BLOCK, &ticket);
     if (!ticket.done)
         lane->ops->reap(lane->self, &ticket, BRIO_BLOCK);
