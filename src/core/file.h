@@ -77,7 +77,7 @@ struct brio_file {
     _Atomic bool shared_known;  /* this rank has used it at all */
     _Atomic bool shared_looked; /* rank 0: for what killed jobs have left */
     int nactive;                /* nonblocking operations under way */
-    int ncoll;                  /* the collective ones among them */
+    _Atomic int ncoll;          /* the collective ones among them */
     struct brio_op *split;      /* the split collective between begin and end */
 };
 

@@ -398,12 +398,12 @@ void brio_op_together(struct brio_file *f)
         brio_progress_rest(&pause);
 }
 
-/* Waits until *count is 0; with the file's lock while looking. */
-static void await_zero(struct brio_file *f, const int *count)
+/* With the file's lock while looking: behind this the file may be gone. */
+void brio_op_drain(struct brio_file *f)
 {
     struct brio_pause pause = {.idle = 0};
     pthread_mutex_lock(&f->lock);
-    while (*count > 0) {
+    while (f->nactive > 0) {
         pthread_mutex_unlock(&f->lock);
         brio_progress_rest(&pause);
         pthread_mutex_lock(&f->lock);
@@ -411,14 +411,11 @@ static void await_zero(struct brio_file *f, const int *count)
     pthread_mutex_unlock(&f->lock);
 }
 
-void brio_op_drain(struct brio_file *f)
-{
-    await_zero(f, &f->nactive);
-}
-
 void brio_op_await_turn(struct brio_file *f)
 {
-    await_zero(f, &f->ncoll);
+    struct brio_pause pause = {.idle = 0};
+    while (atomic_load(&f->ncoll) > 0)
+        brio_progress_rest(&pause);
 }
 
 void brio_op_await(struct brio_op *op)

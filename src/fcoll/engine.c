@@ -338,7 +338,7 @@ void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
     struct engine *e = self;
     const struct brio_crew *crew = e->env.crew;
     bool turns = e->hurried && io->dir != e->io.dir;
-    if (crew->region.mem &&
+    if (crew->region.mem && !e->berth.stays &&
         brio_berth_look(&e->berth, brio_area_berths(crew, e->env.team->nranks), &crew->team,
                         e->owned))
         brio_count(e->env.stats, BRIO_N_MOVES, 1);
