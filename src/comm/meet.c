@@ -58,7 +58,7 @@ static uint32_t sit_down(const struct brio_team *team, const int64_t *words, int
     struct brio_seat *seat = &meet->seat[epoch & 1][team->rank];
     for (int i = 0; i < n; i++)
         STORE(&seat->word[i], words[i]);
-    atomic_store(&seat->epoch, epoch);
+    atomic_store_explicit(&seat->epoch, epoch, memory_order_release);
     return epoch;
 }
 
@@ -80,27 +80,38 @@ static bool lacks(const struct brio_team *team, uint32_t epoch, int *r)
     return *r < team->nranks;
 }
 
-/* Whoever may have been the last wakes the others; if they are still looking, that is not
- * needed. Of a rank that begins to wait and one that comes at that time, one sees the other. */
-static void call(const struct brio_team *team, uint32_t epoch)
+/* Whether someone no longer only looks: of a rank that begins to wait and one that has come or
+ * gone on at that time, one sees the other. */
+static bool has_sleepers(struct brio_meet *meet)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return atomic_load(&meet->patient) > 0;
+}
+
+/* Whoever may have been the last wakes the others. */
+void brio_meet_call(const struct brio_team *team, uint32_t epoch)
 {
     int r = 0;
-    if (atomic_load(&team->meet->patient) > 0 && !lacks(team, epoch, &r))
+    if (brio_meet_has_seats(team) && has_sleepers(team->meet) && !lacks(team, epoch, &r))
         brio_bell_ring(&team->meet->over);
+}
+
+/* Looks at the seat only: who writes another line for himself is not to miss it each time. */
+static bool sees(const struct brio_team *team, uint32_t epoch, int r)
+{
+    _Atomic uint32_t *at = &team->meet->seat[epoch & 1][r].epoch;
+    uint32_t seen = atomic_load(at);
+    if (seen != epoch)
+        brio_look_closely(team, at, seen);
+    return sits(team, epoch, r);
 }
 
 static void wait_for_all(const struct brio_team *team, uint32_t epoch, int *r)
 {
     struct brio_meet *meet = team->meet;
     int round = 0;
-    while (lacks(team, epoch, r)) {
-        uint32_t seen = LOAD(&meet->seat[epoch & 1][*r].epoch);
-        if (seen == epoch)
-            continue;
-        brio_look_closely(team, &meet->seat[epoch & 1][*r].epoch, seen);
-        if (LOAD(&meet->seat[epoch & 1][*r].epoch) == seen)
-            break;
-    }
+    while (*r < team->nranks && sees(team, epoch, *r))
+        ++*r;
     if (!lacks(team, epoch, r))
         return;
     atomic_fetch_add(&meet->patient, 1);
@@ -153,8 +164,7 @@ bool brio_meet_skip(const struct brio_team *team, uint32_t n)
         return false;
     way->clear = sat;
     atomic_store_explicit(&way->left, last_met(team) + n, memory_order_release);
-    atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load(&meet->patient) > 0)
+    if (has_sleepers(meet))
         brio_bell_ring(&meet->over);
     return true;
 }
@@ -205,12 +215,7 @@ static uint32_t join(const struct brio_team *team, const int64_t *words, int n)
 
 void brio_meet_enter(const struct brio_team *team, const int64_t *words, int n, uint32_t *epoch)
 {
-    if (brio_meet_has_seats(team)) {
-        *epoch = sit_down(team, words, n);
-        call(team, *epoch);
-    } else {
-        *epoch = join(team, words, n);
-    }
+    *epoch = brio_meet_has_seats(team) ? sit_down(team, words, n) : join(team, words, n);
 }
 
 bool brio_meet_over(const struct brio_team *team, uint32_t epoch, enum brio_wait how,

@@ -47,9 +47,11 @@ struct brio_team {
 /* By one rank, before any other can see it. */
 void brio_meet_init(struct brio_meet *meet);
 
-/* Brings n words to the meeting; *epoch is which one it is. */
+/* Brings n words to the meeting; *epoch is which one it is. Those who sleep may not know before
+ * brio_meet_call. */
 void brio_meet_enter(const struct brio_team *team, const int64_t *words, int n,
                      uint32_t *epoch);
+void brio_meet_call(const struct brio_team *team, uint32_t epoch);
 
 /* True when all have come; then the largest of each word is in `most`, and whether a rank has
  * skipped it in `skipped`. */

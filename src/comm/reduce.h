@@ -20,6 +20,11 @@ struct brio_reduce {
 
 /* Collective. r->n and r->in have been set. Nobody waits in it. */
 void brio_reduce_start(struct brio_reduce *r, const struct brio_team *team);
+
+/* The same in two parts, for who has something else to do at once: others who sleep may not hear
+ * of it before the second. */
+void brio_reduce_bring(struct brio_reduce *r, const struct brio_team *team);
+void brio_reduce_call(struct brio_reduce *r);
 bool brio_reduce_done(struct brio_reduce *r, enum brio_wait how);
 
 BRIO_DOOR_END

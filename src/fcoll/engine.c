@@ -244,7 +244,8 @@ static void go_ahead(struct engine *e, enum brio_wait how)
     brio_rounds_ahead(&e->rounds);
 }
 
-static void agree(struct engine *e, enum brio_wait how)
+/* Tells the others what is left here. */
+static void tell(struct engine *e, enum brio_wait how)
 {
     e->stage = AGREEING;
     if (e->mine)
@@ -254,7 +255,13 @@ static void agree(struct engine *e, enum brio_wait how)
     go_ahead(e, how);
     e->reduce.in[NOT_AHEAD] = !e->rounds.ahead;
     brio_phase(e->env.stats, BRIO_PHASE_WAIT);
-    brio_reduce_start(&e->reduce, e->env.team);
+    brio_reduce_bring(&e->reduce, e->env.team);
+}
+
+static void agree(struct engine *e, enum brio_wait how)
+{
+    tell(e, how);
+    brio_reduce_call(&e->reduce);
 }
 
 /* Nothing to do after the agreement before an owner has done something, unless it comes to
@@ -308,7 +315,7 @@ static void promise(struct engine *e, enum brio_wait how)
 {
     brio_off bytes = e->io.bytes;
     e->io.bytes = 0;
-    agree(e, how);
+    tell(e, how);
     e->io.bytes = bytes;
     e->promised = e->hurried = true;
 }
@@ -373,6 +380,7 @@ static void await_others(struct engine *e)
 {
     e->stage = AGREEING;
     brio_phase(e->env.stats, BRIO_PHASE_WAIT);
+    brio_reduce_call(&e->reduce);
 }
 
 /* A rank that has read its bytes wants nothing of the others: if they want nothing of each other
