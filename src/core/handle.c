@@ -27,9 +27,14 @@ static int nslots; /* in all chunks */
 static uint64_t nopened;
 static int start; /* where to look for a free slot: behind the one given out last */
 
+static struct slot *chunk_of(int index)
+{
+    return atomic_load_explicit(&chunks[index / CHUNK], memory_order_acquire);
+}
+
 static struct slot *slot_at(int index)
 {
-    struct slot *chunk = atomic_load_explicit(&chunks[index / CHUNK], memory_order_acquire);
+    struct slot *chunk = chunk_of(index);
     return chunk ? &chunk[index % CHUNK] : NULL;
 }
 
@@ -71,7 +76,7 @@ BRIO_ERR brio_handle_new(struct brio_file *f, int *out)
     pthread_mutex_lock(&lock);
     enum brio_err err = find_free(&index);
     if (!err) {
-        struct slot *slot = slot_at(index);
+        struct slot *slot = &chunk_of(index)[index % CHUNK];
         int generation = atomic_load(&slot->generation) % (GENERATIONS - 1) + 1;
         atomic_store(&slot->generation, generation);
         atomic_store(&slot->file, f);

@@ -310,6 +310,13 @@ static bool may_promise(const struct engine *e)
            brio_ground_holds(e->env.ground, io->base + off, io->bytes);
 }
 
+/* The access may be over before all have ended it. */
+static void hurry(struct engine *e)
+{
+    e->hurried = true;
+    brio_count(e->env.stats, BRIO_N_HURRIED, 1);
+}
+
 /* Takes part in the agreement with nothing left to move. */
 static void promise(struct engine *e, enum brio_wait how)
 {
@@ -317,7 +324,8 @@ static void promise(struct engine *e, enum brio_wait how)
     e->io.bytes = 0;
     tell(e, how);
     e->io.bytes = bytes;
-    e->promised = e->hurried = true;
+    e->promised = true;
+    hurry(e);
 }
 
 /* Bytes that need no owner are moved before anything is agreed on: if no rank has others, the
@@ -393,7 +401,7 @@ static bool goes_on(struct engine *e)
     if (e->io.dir != BRIO_READ || e->mine || !e->none || !e->hasty ||
         !brio_meet_skip(e->env.team, MEETINGS))
         return false;
-    e->hurried = true;
+    hurry(e);
     return true;
 }
 
