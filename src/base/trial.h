@@ -12,7 +12,7 @@
 
 enum {
     BRIO_TRIAL_ROW = 16,                    /* uses one way; half of them tell nothing */
-    BRIO_TRIAL_FIRST = 4 * BRIO_TRIAL_ROW,  /* two rows each way; */
+    BRIO_TRIAL_FIRST = 2 * BRIO_TRIAL_ROW,  /* one row each way; */
     BRIO_TRIAL_AGAIN = 32 * BRIO_TRIAL_ROW, /* and then of so many uses one row each way */
 };
 

@@ -69,19 +69,22 @@ void brio_bell_wait(const struct brio_team *team, struct brio_bell *bell, uint32
 {
     enum {
         YIELDS = BRIO_BELL_ASLEEP, /* where ranks share cores: the others come on by these */
-        LOOKS = 64,                /* where they do not: still cheaper than being woken */
+        LOOKS = 1024,              /* where they do not: some milliseconds, as a wait for a
+                                    * long write may take, and being woken would take longer */
+        PROBES = 64,               /* between them, so often */
         FIRST_NAP = 200000,        /* nanoseconds */
         LONGEST = 2000000
     };
-    int first = team->nranks <= brio_cores() ? LOOKS : YIELDS;
-    if (++*round <= first) {
+    int flag, first = team->nranks <= brio_cores() ? LOOKS : YIELDS;
+    bool sleeps = ++*round > first;
+    if (sleeps || *round % PROBES == 0)
+        PMPI_Iprobe(MPI_ANY_SOURCE, 0, team->comm, &flag, MPI_STATUS_IGNORE);
+    if (!sleeps) {
         brio_look_closely(team, &bell->rung, heard);
         if (brio_bell_heard(bell) == heard)
             sched_yield();
         return;
     }
-    int flag;
-    PMPI_Iprobe(MPI_ANY_SOURCE, 0, team->comm, &flag, MPI_STATUS_IGNORE);
     long nap = brio_min((long)FIRST_NAP * (*round - first), LONGEST);
     atomic_fetch_add(&bell->sleepers, 1);
     syscall(SYS_futex, &bell->rung, FUTEX_WAIT, heard, &(struct timespec){.tv_nsec = nap}, NULL,
