@@ -70,6 +70,13 @@ static void be_at(struct brio_berths *all, int rank, int core, bool owns)
         atomic_store_explicit(&all->core[rank], said, memory_order_relaxed);
 }
 
+bool brio_berth_beside(const struct brio_berths *all, int a, int b)
+{
+    int here = abs(atomic_load_explicit(&all->core[a], memory_order_relaxed));
+    int there = abs(atomic_load_explicit(&all->core[b], memory_order_relaxed));
+    return here > 0 && here == there;
+}
+
 bool brio_berth_look(struct brio_berth *b, struct brio_berths *all,
                      const struct brio_team *crew, bool owns)
 {

@@ -31,6 +31,9 @@ struct brio_berth {
 /* Local. */
 void brio_berth_open(struct brio_berth *b, const struct brio_team *crew, bool may_move);
 
+/* True if two ranks of the crew were on one core when they last said where they are. */
+bool brio_berth_beside(const struct brio_berths *all, int a, int b);
+
 /* Says where this rank is, and whether it is an owner, and moves it if that is better; true if
  * it has. */
 bool brio_berth_look(struct brio_berth *b, struct brio_berths *all,

@@ -77,10 +77,10 @@ static bool stretch_of(const struct brio_rounds *r, size_t k, int i, struct stre
 
 /* What was read is put together on the second desk, some strands at a time, and goes past the
  * caches to where it lies packed. */
-static void take_apart(struct brio_rounds *r, const struct stretch *s, int n)
+static void take_apart(struct brio_rounds *r, const struct stretch *s,
+                       const struct brio_strand *strand, struct brio_strand *end)
 {
-    const struct brio_strand *strand = r->strands, *end = strand + n;
-    struct brio_strand *staged = r->strands + n;
+    struct brio_strand *staged = end;
     char *desk = brio_area_desk(r->crew, r->plan->nranks, r->buffer, r->plan->own) + BRIO_DESK;
     while (strand < end) {
         int some = 0;
@@ -99,16 +99,16 @@ static void take_apart(struct brio_rounds *r, const struct stretch *s, int n)
 }
 
 /* Data of a read, from a stretch of the file to where that of each rank of this crew lies
- * packed. */
-static void hand_out(struct brio_rounds *r, const struct stretch *s, int n, brio_off bytes)
+ * packed. The first strands are those of ranks on this core. */
+static void hand_out(struct brio_rounds *r, const struct stretch *s, int nbeside, int n,
+                     brio_off bytes)
 {
     struct brio_distance *distance = brio_rounds_distance(r);
     struct brio_use use = brio_distance_begin(distance, BRIO_READ, bytes);
     r->past = use.other;
+    brio_weave((void *)s->origin, r->strands, use.other ? nbeside : n, BRIO_READ);
     if (use.other)
-        take_apart(r, s, n);
-    else
-        brio_weave((void *)s->origin, r->strands, n, BRIO_READ);
+        take_apart(r, s, r->strands + nbeside, r->strands + n);
     brio_distance_end(distance, BRIO_READ, &use, bytes);
 }
 
@@ -129,7 +129,7 @@ static void move_box(struct brio_rounds *r, size_t k, const struct stretch *s, i
     const struct brio_plan *plan = r->plan;
     char *at = ((struct brio_box *)(void *)box)->data;
     brio_off sum = 0;
-    int n = 0;
+    int n = 0, nbeside = 0;
     for (int rank = 0; rank < r->team->nranks; rank++) {
         const struct brio_map *map = plan->sources[rank];
         brio_off from, to, mine, end;
@@ -140,7 +140,12 @@ static void move_box(struct brio_rounds *r, size_t k, const struct stretch *s, i
         char *part = rank == r->team->rank && r->here ? r->here + mine : at;
         brio_off first = brio_cut_below(map, s->lo), bytes = brio_cut_below(map, s->hi) - first;
         if (bytes > 0) {
-            r->strands[n++] = (struct brio_strand){map, first, bytes, part + first - from};
+            struct brio_strand *strand = &r->strands[n++];
+            if (brio_rounds_beside(r, rank)) {
+                *strand = r->strands[nbeside];
+                strand = &r->strands[nbeside++];
+            }
+            *strand = (struct brio_strand){map, first, bytes, part + first - from};
             sum += bytes;
         }
         at += to - from;
@@ -148,7 +153,7 @@ static void move_box(struct brio_rounds *r, size_t k, const struct stretch *s, i
     if (crew != r->crew->mine)
         brio_weave((void *)s->origin, r->strands, n, r->io->dir);
     else if (r->io->dir == BRIO_READ)
-        hand_out(r, s, n, sum);
+        hand_out(r, s, nbeside, n, sum);
     else
         gather(r, k, s, n, sum);
     brio_count(r->stats, BRIO_N_COPIED, sum);

@@ -51,7 +51,8 @@ static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos,
 /* Whether it matters how far the owner is: what lies packed there is this rank's alone. */
 static bool may_be_far(const struct brio_rounds *r, int owner)
 {
-    return r->plan->packed && owner != r->plan->own && brio_rounds_near(r, owner);
+    return r->plan->packed && brio_rounds_near(r, owner) &&
+           !brio_rounds_beside(r, r->plan->owners[owner].rank);
 }
 
 static void put(const struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes)

@@ -141,6 +141,15 @@ static inline struct brio_distance *brio_rounds_distance(const struct brio_round
     return &brio_area_of(r->crew)->distance;
 }
 
+/* True if the rank shares this one's core, as far as is known: what one of them puts somewhere
+ * the other finds in its caches. */
+static inline bool brio_rounds_beside(const struct brio_rounds *r, int rank)
+{
+    return rank == r->team->rank ||
+           (r->crew->ncrews == 1 &&
+            brio_berth_beside(brio_area_berths(r->crew, r->plan->nranks), r->team->rank, rank));
+}
+
 /* True if the owner is of this crew: its buffers do not travel. */
 static inline bool brio_rounds_near(const struct brio_rounds *r, int owner)
 {
