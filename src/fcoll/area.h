@@ -14,11 +14,18 @@ enum {
     BRIO_BOX_HEAD = 64,    /* before the data in a buffer that travels: see struct brio_box */
 };
 
+/* How data lies in an owner's buffer. */
+enum brio_laid {
+    BRIO_LAID_PACKED, /* rank after rank, */
+    BRIO_LAID_PAST,   /* put there past the caches */
+    BRIO_LAID_IN_ORDER
+};
+
 struct brio_gate {
     _Atomic uint64_t turn; /* run << 32 | times its keeper was done with the buffer */
     _Atomic uint32_t left; /* ranks of the crew that have not done their part with it yet */
     _Atomic int64_t valid; /* reads: there is data below this offset only */
-    _Atomic uint32_t past; /* what lies packed there went past the caches */
+    _Atomic uint32_t laid; /* enum brio_laid; of a plan that is packed */
     char pad[36];
 };
 

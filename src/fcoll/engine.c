@@ -597,6 +597,7 @@ static void inspect(struct engine *e)
         .k = ~w[SHARE],
         .in_file_order = e->phased,
         .packed = packed,
+        .coarse = brio_worth_sharing(&all),
         .ordered = e->seats.ordered,
         .row = e->seats.row,
         .crew_of = e->env.crew->crew_of,

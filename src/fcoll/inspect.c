@@ -90,6 +90,7 @@ static BRIO_ERR make_plan(struct brio_inspect *in)
     in->plan->window = extent->buffer;
     in->plan->nranks = extent->nranks;
     in->plan->packed = extent->packed;
+    in->plan->coarse = extent->coarse;
     err = brio_calloc((size_t)extent->nranks, sizeof *in->plan->owners,
                       (void **)&in->plan->owners);
     if (err)

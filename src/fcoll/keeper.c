@@ -64,7 +64,7 @@ static bool stretch_of(const struct brio_rounds *r, size_t k, int i, struct stre
 {
     int own = r->plan->own;
     const struct brio_window *w = &r->plan->owners[own].windows[k];
-    if (!r->plan->packed) {
+    if (!r->plan->packed || r->laid == BRIO_LAID_IN_ORDER) {
         *out = (struct stretch){w->lo, w->hi, brio_rounds_origin(r, own, k)};
         return i == 0;
     }
@@ -100,26 +100,23 @@ static void take_apart(struct brio_rounds *r, const struct stretch *s,
 
 /* Data of a read, from a stretch of the file to where that of each rank of this crew lies
  * packed. The first strands are those of ranks on this core. */
-static void hand_out(struct brio_rounds *r, const struct stretch *s, int nbeside, int n,
-                     brio_off bytes)
+static void hand_out(struct brio_rounds *r, const struct stretch *s, int nbeside, int n)
 {
-    struct brio_distance *distance = brio_rounds_distance(r);
-    struct brio_use use = brio_distance_begin(distance, BRIO_READ, bytes);
-    r->past = use.other;
-    brio_weave((void *)s->origin, r->strands, use.other ? nbeside : n, BRIO_READ);
-    if (use.other)
+    bool past = r->laid == BRIO_LAID_PAST;
+    brio_weave((void *)s->origin, r->strands, past ? nbeside : n, BRIO_READ);
+    if (past)
         take_apart(r, s, r->strands + nbeside, r->strands + n);
-    brio_distance_end(distance, BRIO_READ, &use, bytes);
 }
 
 /* And of a write, the other way. */
 static void gather(struct brio_rounds *r, size_t k, const struct stretch *s, int n,
                    brio_off bytes)
 {
-    bool past = atomic_load(&brio_area_gate(r->crew, r->plan->own, k)->past);
+    bool past =
+        atomic_load(&brio_area_gate(r->crew, r->plan->own, k)->laid) == BRIO_LAID_PAST;
     int64_t began = brio_now();
     brio_weave((void *)s->origin, r->strands, n, BRIO_WRITE);
-    brio_distance_next(brio_rounds_distance(r), BRIO_WRITE, past, began, bytes);
+    brio_distance_next(brio_rounds_distance(r), BRIO_DISTANCE_WRITE, past, began, bytes);
 }
 
 /* Between a stretch of window k and a crew's box: each rank's data packed, ranks in order. */
@@ -153,7 +150,7 @@ static void move_box(struct brio_rounds *r, size_t k, const struct stretch *s, i
     if (crew != r->crew->mine)
         brio_weave((void *)s->origin, r->strands, n, r->io->dir);
     else if (r->io->dir == BRIO_READ)
-        hand_out(r, s, nbeside, n, sum);
+        hand_out(r, s, nbeside, n);
     else
         gather(r, k, s, n, sum);
     brio_count(r->stats, BRIO_N_COPIED, sum);
@@ -165,7 +162,7 @@ static void move_boxes(struct brio_rounds *r, size_t k, const struct stretch *s)
     int own = r->plan->own;
     for (int i = 0; i < r->nposts; i++)
         move_box(r, k, s, r->posts[i].crew, r->posts[i].box[k % BRIO_BUFFERS]);
-    if (r->plan->packed)
+    if (r->plan->packed && r->laid != BRIO_LAID_IN_ORDER)
         move_box(r, k, s, r->crew->mine, brio_rounds_buffer(r, own, k));
 }
 
@@ -319,6 +316,36 @@ static bool access_all(struct brio_rounds *r, struct brio_keeper *keeper, enum b
     return true;
 }
 
+/* Data bytes of the window. */
+static brio_off bytes_of(const struct brio_rounds *r, size_t k)
+{
+    return brio_window_io(r, k, 0).bytes;
+}
+
+/* How the window comes to its crew: past all caches, or straight, and then packed or, if that is
+ * no worse for them, as it is read. */
+static void lay(struct brio_rounds *r, size_t k)
+{
+    const struct brio_owner *owner = &r->plan->owners[r->plan->own];
+    r->laid = BRIO_LAID_PACKED;
+    r->use = (struct brio_use){.other = false};
+    if (!r->plan->packed || r->io->dir == BRIO_WRITE || owner->segment > 0)
+        return;
+    r->use = brio_distance_begin(brio_rounds_distance(r), brio_rounds_reads(r), bytes_of(r, k));
+    if (r->use.other)
+        r->laid = BRIO_LAID_PAST;
+    else if (r->plan->coarse && r->crew->ncrews == 1 &&
+             owner->windows[k].hi - owner->windows[k].lo <= r->buffer)
+        r->laid = BRIO_LAID_IN_ORDER;
+}
+
+static void laid(struct brio_rounds *r, size_t k)
+{
+    if (r->use.began > 0 && !r->err)
+        brio_distance_end(brio_rounds_distance(r), brio_rounds_reads(r), &r->use,
+                          bytes_of(r, k));
+}
+
 /* True when window k has been accessed, and what other crews have to do with it is done. */
 static bool access_file(struct brio_rounds *r, struct brio_keeper *keeper, enum brio_wait how)
 {
@@ -328,12 +355,14 @@ static bool access_file(struct brio_rounds *r, struct brio_keeper *keeper, enum 
         keeper->part = 0;
         brio_count(r->stats, BRIO_N_WINDOWS, 1);
         keeper->valid = BRIO_OFF_MAX;
+        lay(r, k);
     }
     enum brio_phase before = brio_phase(r->stats, BRIO_PHASE_FILE);
     bool done = access_all(r, keeper, how);
     brio_phase(r->stats, before);
     if (!done)
         return false;
+    laid(r, k);
     if (r->io->dir == BRIO_READ)
         send_boxes(r, k, keeper->valid);
     else if (k + BRIO_BUFFERS < owner_of(r, keeper)->nwindows)
@@ -385,7 +414,7 @@ static void open_gate(struct brio_rounds *r, const struct brio_keeper *keeper, s
     int sources = k < owner->nwindows ? owner->windows[k].nsources : 0;
     atomic_store(&gate->left, (uint32_t)sources);
     if (r->io->dir == BRIO_READ)
-        atomic_store(&gate->past, r->past);
+        atomic_store(&gate->laid, r->laid);
     atomic_store(&gate->turn, brio_turn(r, k));
     if (sources > 0 && !brio_rounds_was_filled(r, k))
         call_sources(r, keeper);

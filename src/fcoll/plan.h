@@ -44,6 +44,7 @@ struct brio_plan {
     struct brio_map *mine;    /* this rank's bytes */
     brio_off window;          /* no window is larger */
     bool packed;              /* data lies in the buffers of its own crew, too, as in a box */
+    bool coarse;              /* all ranks' pieces are some cache lines long */
     int nranks;
     struct brio_map **sources; /* an owner's: by rank, its bytes of the domain, or NULL */
 };
@@ -84,7 +85,7 @@ struct brio_extent {
     int owners;         /* wanted by the user, 0: choose */
     brio_off buffer;    /* of an owner */
     bool in_file_order; /* windows must be ranges of the file, no segments */
-    bool packed;        /* see struct brio_plan */
+    bool packed, coarse; /* see struct brio_plan */
 };
 
 /* A plan maker: the owners and their domains, by rising rank. Pure; owners has room for

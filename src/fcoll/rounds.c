@@ -24,9 +24,10 @@ struct place {
 
 /* This rank's data from `pos` on in window k, which has the order of the file; or in a box,
  * where each rank's data lies packed. */
-static struct place place_of(const struct brio_rounds *r, int owner, size_t k, brio_off pos)
+static struct place place_of(const struct brio_rounds *r, int owner, size_t k, brio_off pos,
+                             enum brio_laid laid)
 {
-    if (brio_rounds_in_order(r, owner))
+    if (laid == BRIO_LAID_IN_ORDER)
         return (struct place){(void *)brio_rounds_origin(r, owner, k), r->plan->mine, pos};
     struct brio_box *box = (struct brio_box *)(void *)brio_rounds_buffer(r, owner, k);
     return (struct place){box->data, r->flat, r->plan->owners[owner].windows[k].box_at};
@@ -34,10 +35,10 @@ static struct place place_of(const struct brio_rounds *r, int owner, size_t k, b
 
 /* Between the user's memory and the owner's window k. */
 static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes,
-                 brio_copier *move)
+                 enum brio_laid laid, brio_copier *move)
 {
     const struct brio_io *io = r->io;
-    const struct place there = place_of(r, owner, k, pos);
+    const struct place there = place_of(r, owner, k, pos, laid);
     struct brio_cursor other, mem;
     brio_count(r->stats, BRIO_N_COPIED, bytes);
     brio_cursor_init(&other, there.map, there.at);
@@ -57,38 +58,47 @@ static bool may_be_far(const struct brio_rounds *r, int owner)
 
 static void put(const struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes)
 {
-    bool packed = !brio_rounds_in_order(r, owner);
-    brio_copier *straight = brio_worth_streaming(r->io, packed) ? brio_stream_copy : brio_copy;
+    enum brio_laid laid =
+        brio_rounds_in_order(r, owner) ? BRIO_LAID_IN_ORDER : BRIO_LAID_PACKED;
+    brio_copier *straight = brio_worth_streaming(r->io, laid == BRIO_LAID_PACKED)
+                                ? brio_stream_copy
+                                : brio_copy;
     struct brio_distance *distance = brio_rounds_distance(r);
     struct brio_use use = {.other = false};
     bool far = may_be_far(r, owner), chooses = far && brio_worth_passing(r->io);
     if (chooses)
-        use = brio_distance_begin(distance, BRIO_WRITE, bytes);
+        use = brio_distance_begin(distance, BRIO_DISTANCE_WRITE, bytes);
     if (far)
-        atomic_store(&brio_area_gate(r->crew, owner, k)->past, use.other);
-    copy(r, owner, k, pos, bytes, use.other ? brio_stream_copy_past : straight);
+        atomic_store(&brio_area_gate(r->crew, owner, k)->laid,
+                     use.other ? BRIO_LAID_PAST : BRIO_LAID_PACKED);
+    copy(r, owner, k, pos, bytes, laid, use.other ? brio_stream_copy_past : straight);
     if (chooses)
-        brio_distance_end(distance, BRIO_WRITE, &use, bytes);
+        brio_distance_end(distance, BRIO_DISTANCE_WRITE, &use, bytes);
 }
 
 static void fetch(const struct brio_rounds *r, int owner, size_t k, brio_off pos,
                   brio_off bytes)
 {
-    if (!may_be_far(r, owner)) {
-        copy(r, owner, k, pos, bytes, brio_copy);
-        return;
-    }
-    bool past = atomic_load(&brio_area_gate(r->crew, owner, k)->past);
+    enum brio_laid laid = brio_rounds_laid(r, owner, k);
     int64_t began = brio_now();
-    copy(r, owner, k, pos, bytes, brio_copy);
-    brio_distance_next(brio_rounds_distance(r), BRIO_READ, past, began, bytes);
+    copy(r, owner, k, pos, bytes, laid, brio_copy);
+    if (may_be_far(r, owner))
+        brio_distance_next(brio_rounds_distance(r), brio_rounds_reads(r),
+                           laid == BRIO_LAID_PAST, began, bytes);
 }
 
-/* This rank's bytes of window k; an owner may have its own where they belong. */
+/* An owner's own bytes may be where they belong. */
+static bool has_already(const struct brio_rounds *r, int owner, size_t k)
+{
+    return r->here && owner == r->plan->own &&
+           (r->io->dir == BRIO_WRITE || brio_rounds_laid(r, owner, k) != BRIO_LAID_IN_ORDER);
+}
+
+/* This rank's bytes of window k. */
 static void exchange(const struct brio_rounds *r, int owner, size_t k, brio_off pos,
                      brio_off bytes)
 {
-    if (bytes == 0 || (r->here && owner == r->plan->own))
+    if (bytes == 0 || has_already(r, owner, k))
         return;
     if (r->io->dir == BRIO_WRITE)
         put(r, owner, k, pos, bytes);

@@ -51,7 +51,8 @@ struct brio_rounds {
     struct brio_post *posts; /* an owner's, with every other crew that has data for it */
     int nposts;
     struct brio_strand *strands; /* an owner's, room for two a rank */
-    bool past;  /* an owner's: the last box of its own crew went past the caches */
+    enum brio_laid laid; /* an owner's: how the window of a read at hand comes to its crew, */
+    struct brio_use use; /* of the trial that says so */
     char *here; /* an owner's own data, which needs no box, where others' lies packed: if it is
                    one piece of memory, else NULL */
     struct brio_ticket ticket; /* an owner's */
@@ -162,6 +163,21 @@ static inline bool brio_rounds_in_order(const struct brio_rounds *r, int owner)
 {
     return r->plan->owners[owner].segment == 0 && !r->plan->packed &&
            brio_rounds_near(r, owner);
+}
+
+/* How what was read lies in the owner's buffer, or in a box of its. */
+static inline enum brio_laid brio_rounds_laid(const struct brio_rounds *r, int owner, size_t k)
+{
+    if (brio_rounds_in_order(r, owner))
+        return BRIO_LAID_IN_ORDER;
+    return r->plan->packed ? (enum brio_laid)atomic_load(&brio_area_gate(r->crew, owner, k)->laid)
+                           : BRIO_LAID_PACKED;
+}
+
+/* Of what is read by the plan. */
+static inline enum brio_distance_of brio_rounds_reads(const struct brio_rounds *r)
+{
+    return r->plan->coarse ? BRIO_DISTANCE_READ_COARSE : BRIO_DISTANCE_READ;
 }
 
 void brio_keeper_start(struct brio_rounds *r, struct brio_keeper *keeper);

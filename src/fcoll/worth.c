@@ -14,6 +14,7 @@ enum {
     LARGEST_WINDOW = 1 << 30, /* what one holds must go into one message */
     WINDOW = 512 << 10,       /* half of a core's own cache; less costs more than it gains */
     CROWD = 4, /* owners a core, if there are more ranks: one copies while another writes */
+    COARSE = 256,          /* bytes of a piece */
     STREAM_PIECE = 512,    /* most of it is whole cache lines */
     STREAM_BYTES = 2 << 20 /* no core's own cache would keep them */
 };
@@ -113,6 +114,11 @@ bool brio_worth_packing(const struct brio_coll_env *env, const struct brio_whole
 {
     return env->local && all->volume >= all->span / SPARSE &&
            (all->volume <= all->span || all->most <= all->span - all->span / SPARSE);
+}
+
+bool brio_worth_sharing(const struct brio_whole *all)
+{
+    return all->piece >= COARSE;
 }
 
 /* Servers want large accesses. A page cache does not: what is copied in should still be in a
