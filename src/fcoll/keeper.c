@@ -7,6 +7,7 @@
 #include "comm/real.h"
 #include "fcoll/rounds.h"
 #include "type/cut.h"
+#include "type/pack.h"
 #include "type/stream.h"
 
 enum {
@@ -77,10 +78,10 @@ static bool stretch_of(const struct brio_rounds *r, size_t k, int i, struct stre
 
 /* What was read is put together on the second desk, some strands at a time, and goes past the
  * caches to where it lies packed. */
-static void take_apart(struct brio_rounds *r, const struct stretch *s,
-                       const struct brio_strand *strand, struct brio_strand *end)
+static void take_apart(struct brio_rounds *r, const struct stretch *s, int n)
 {
-    struct brio_strand *staged = end;
+    const struct brio_strand *strand = r->strands, *end = strand + n;
+    struct brio_strand *staged = r->strands + n;
     char *desk = brio_area_desk(r->crew, r->plan->nranks, r->buffer, r->plan->own) + BRIO_DESK;
     while (strand < end) {
         int some = 0;
@@ -98,14 +99,34 @@ static void take_apart(struct brio_rounds *r, const struct stretch *s,
     }
 }
 
-/* Data of a read, from a stretch of the file to where that of each rank of this crew lies
- * packed. The first strands are those of ranks on this core. */
-static void hand_out(struct brio_rounds *r, const struct stretch *s, int nbeside, int n)
+/* The same of pieces of some lines, strand by strand: what is put together stays in the nearest
+ * cache. */
+static void take_out(struct brio_rounds *r, const struct stretch *s, int n)
 {
-    bool past = r->laid == BRIO_LAID_PAST;
-    brio_weave((void *)s->origin, r->strands, past ? nbeside : n, BRIO_READ);
-    if (past)
-        take_apart(r, s, r->strands + nbeside, r->strands + n);
+    enum {
+        NEAREST = 16 << 10
+    };
+    char *desk = brio_area_desk(r->crew, r->plan->nranks, r->buffer, r->plan->own) + BRIO_DESK;
+    for (int i = 0; i < n; i++) {
+        const struct brio_strand *strand = &r->strands[i];
+        for (brio_off done = 0, some; done < strand->bytes; done += some) {
+            some = brio_min(NEAREST, strand->bytes - done);
+            brio_pack(desk, strand->map, (void *)s->origin, strand->pos + done, some);
+            brio_stream_past(strand->flat + done, desk, (size_t)some);
+        }
+    }
+}
+
+/* Data of a read, from a stretch of the file to where that of each rank of this crew lies
+ * packed. */
+static void hand_out(struct brio_rounds *r, const struct stretch *s, int n)
+{
+    if (r->laid != BRIO_LAID_PAST)
+        brio_weave((void *)s->origin, r->strands, n, BRIO_READ);
+    else if (r->plan->coarse)
+        take_out(r, s, n);
+    else
+        take_apart(r, s, n);
 }
 
 /* And of a write, the other way. */
@@ -126,7 +147,7 @@ static void move_box(struct brio_rounds *r, size_t k, const struct stretch *s, i
     const struct brio_plan *plan = r->plan;
     char *at = ((struct brio_box *)(void *)box)->data;
     brio_off sum = 0;
-    int n = 0, nbeside = 0;
+    int n = 0;
     for (int rank = 0; rank < r->team->nranks; rank++) {
         const struct brio_map *map = plan->sources[rank];
         brio_off from, to, mine, end;
@@ -137,12 +158,7 @@ static void move_box(struct brio_rounds *r, size_t k, const struct stretch *s, i
         char *part = rank == r->team->rank && r->here ? r->here + mine : at;
         brio_off first = brio_cut_below(map, s->lo), bytes = brio_cut_below(map, s->hi) - first;
         if (bytes > 0) {
-            struct brio_strand *strand = &r->strands[n++];
-            if (brio_rounds_beside(r, rank)) {
-                *strand = r->strands[nbeside];
-                strand = &r->strands[nbeside++];
-            }
-            *strand = (struct brio_strand){map, first, bytes, part + first - from};
+            r->strands[n++] = (struct brio_strand){map, first, bytes, part + first - from};
             sum += bytes;
         }
         at += to - from;
@@ -150,7 +166,7 @@ static void move_box(struct brio_rounds *r, size_t k, const struct stretch *s, i
     if (crew != r->crew->mine)
         brio_weave((void *)s->origin, r->strands, n, r->io->dir);
     else if (r->io->dir == BRIO_READ)
-        hand_out(r, s, nbeside, n);
+        hand_out(r, s, n);
     else
         gather(r, k, s, n, sum);
     brio_count(r->stats, BRIO_N_COPIED, sum);

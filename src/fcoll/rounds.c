@@ -52,8 +52,7 @@ static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos,
 /* Whether it matters how far the owner is: what lies packed there is this rank's alone. */
 static bool may_be_far(const struct brio_rounds *r, int owner)
 {
-    return r->plan->packed && brio_rounds_near(r, owner) &&
-           !brio_rounds_beside(r, r->plan->owners[owner].rank);
+    return r->plan->packed && owner != r->plan->own && brio_rounds_near(r, owner);
 }
 
 static void put(const struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes)
@@ -65,7 +64,8 @@ static void put(const struct brio_rounds *r, int owner, size_t k, brio_off pos, 
                                 : brio_copy;
     struct brio_distance *distance = brio_rounds_distance(r);
     struct brio_use use = {.other = false};
-    bool far = may_be_far(r, owner), chooses = far && brio_worth_passing(r->io);
+    bool far = may_be_far(r, owner) && !brio_rounds_beside(r, r->plan->owners[owner].rank);
+    bool chooses = far && brio_worth_passing(r->io);
     if (chooses)
         use = brio_distance_begin(distance, BRIO_DISTANCE_WRITE, bytes);
     if (far)

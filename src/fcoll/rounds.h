@@ -146,9 +146,8 @@ static inline struct brio_distance *brio_rounds_distance(const struct brio_round
  * the other finds in its caches. */
 static inline bool brio_rounds_beside(const struct brio_rounds *r, int rank)
 {
-    return rank == r->team->rank ||
-           (r->crew->ncrews == 1 &&
-            brio_berth_beside(brio_area_berths(r->crew, r->plan->nranks), r->team->rank, rank));
+    return r->crew->ncrews == 1 &&
+           brio_berth_beside(brio_area_berths(r->crew, r->plan->nranks), r->team->rank, rank);
 }
 
 /* True if the owner is of this crew: its buffers do not travel. */

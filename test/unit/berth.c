@@ -102,10 +102,21 @@ static void others_do_not_count(void)
     CHECK(brio_berth_better(&mine, all, 6, 0, false) == 0, "it moves where it is no better");
 }
 
+static void who_is_beside(void)
+{
+    all->core[0] = 3;
+    all->core[1] = -3; /* an owner there */
+    all->core[2] = 2;
+    all->core[3] = all->core[4] = 0; /* has not said it yet */
+    CHECK(brio_berth_beside(all, 0, 1) && brio_berth_beside(all, 1, 0), "one core is two");
+    CHECK(!brio_berth_beside(all, 0, 2) && !brio_berth_beside(all, 2, 1), "two cores are one");
+    CHECK(!brio_berth_beside(all, 3, 4), "nobody knows where they are");
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        TEST(ranks_are_spread), TEST(others_do_not_count), {0}};
+        TEST(ranks_are_spread), TEST(others_do_not_count), TEST(who_is_beside), {0}};
     all = calloc(1, sizeof *all + RANKS * sizeof all->core[0]);
     int code = all ? test_main(argc, argv, cases) : 1;
     free(all);
