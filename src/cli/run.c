@@ -25,6 +25,7 @@ const char brio_help_run[] =
     "  --show               print the command line and do not run it\n"
     "\n"
     "  brio run -n 4 ./a.out input.nml\n"
+    "  srun -n 4 brio run ./a.out             (or mpirun: a launcher's rank stays one)\n"
     "  brio run -n 4 python3 script.py\n"
     "  BRIO_VERBOSE=2 brio run -n 4 ./a.out\n";
 
@@ -51,6 +52,17 @@ static bool in_batch(void)
 {
     static const char *const names[] = {"SLURM_JOB_ID", "PBS_JOBID",    "LSB_JOBID",
                                         "JOB_ID",       "COBALT_JOBID", "FLUX_URI"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (getenv(names[i]))
+            return true;
+    return false;
+}
+
+/* Whether a launcher has started this process, perhaps to be a rank; or a shell of a batch
+ * system's, where the user says how many there are to be. */
+static bool is_rank(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (getenv(names[i]))
             return true;
@@ -304,13 +316,15 @@ static void pass_on(int sig)
         kill((pid_t)child, sig);
 }
 
-/* The launcher's exit code, or 128 and the signal that ended it. */
-static int execute(const struct brio_words *line, bool *signalled)
+/* Its exit code, or 128 and the signal that ended it. */
+static int execute(const struct brio_words *line, const char *preload, bool *signalled)
 {
     pid_t pid = fork();
     if (pid == 0) {
-        unsetenv("LD_PRELOAD"); /* for the ranks, not for the launcher */
-        execv(line->word[0], (char *const *)line->word);
+        unsetenv("LD_PRELOAD");
+        if (preload)
+            setenv("LD_PRELOAD", preload, 1);
+        execvp(line->word[0], (char *const *)line->word);
         brio_say("run: cannot start %s: %s", line->word[0], strerror(errno));
         _exit(BRIO_EXIT_NOT_FOUND);
     }
@@ -349,11 +363,32 @@ static int run(const struct job *job, struct scratch *s, const char *launcher,
         return 0;
     }
     bool signalled = false;
-    int code = execute(&line, &signalled);
+    int code = execute(&line, NULL, &signalled); /* the ranks preload it, not the launcher */
     if (!job->without && !signalled && !job->elsewhere && !in_batch() &&
         access(s->mark, F_OK) != 0)
         brio_say("no rank of %s loaded Brio; its file I/O was the MPI's own", job->program[0]);
     return code;
+}
+
+/* As the rank that a launcher has started. */
+static int run_rank(struct job *job, struct scratch *s, const char *library)
+{
+    const char *here = getenv("MPI_LOCALNRANKS"); /* MPICH's */
+    job->ranks = here ? strtol(here, NULL, 10) : 0;
+    char *preload = preload_list(job, s, library);
+    struct brio_words line = {0};
+    if (job->show && preload) {
+        brio_words_add(&line, "env");
+        brio_words_add(&line, brio_text("LD_PRELOAD=%s", preload));
+    }
+    for (const char **word = job->program; *word; word++)
+        brio_words_add(&line, *word);
+    if (job->show) {
+        show(&line);
+        return 0;
+    }
+    bool signalled;
+    return execute(&line, preload, &signalled);
 }
 
 int brio_cmd_run(int argc, char **argv)
@@ -365,8 +400,9 @@ int brio_cmd_run(int argc, char **argv)
     int code = find_mpi(&job);
     if (code != 0)
         return code;
-    const char *launcher = brio_place_launcher(job.mpi);
-    if (!launcher) {
+    bool launched = is_rank() && job.options.n == 0;
+    const char *launcher = launched ? NULL : brio_place_launcher(job.mpi);
+    if (!launcher && !launched) {
         brio_say("run: %s uses %s, but neither mpirun.%s nor a mpirun of it is on PATH",
                  job.program[0], brio_mpi_name(job.mpi), brio_mpi_name(job.mpi));
         return BRIO_EXIT_NOT_FOUND;
@@ -380,7 +416,8 @@ int brio_cmd_run(int argc, char **argv)
     struct scratch scratch = {0};
     if (!make_scratch(&scratch))
         return 1;
-    code = run(&job, &scratch, launcher, library);
+    code = launcher ? run(&job, &scratch, launcher, library)
+                    : run_rank(&job, &scratch, library);
     remove_scratch(&scratch);
     return code;
 }

@@ -153,17 +153,22 @@ static bool all_left(const struct brio_team *team, uint32_t epoch)
     return r == team->nranks;
 }
 
+/* It sits down before its seat, or another rank, is so far behind that what comes later looks
+ * earlier. */
 bool brio_meet_skip(const struct brio_team *team, uint32_t n)
 {
+    enum {
+        FARTHEST = 1 << 30
+    };
     struct brio_meet *meet = team->meet;
     if (!brio_meet_has_seats(team) || LOAD(&meet->no_skipping))
         return false;
     struct brio_way *way = &meet->way[team->rank];
-    uint32_t sat = last_sat(team);
-    if (way->clear != sat && !all_left(team, sat))
+    uint32_t sat = last_sat(team), met = last_met(team);
+    if (met - sat >= FARTHEST || (way->clear != sat && !all_left(team, sat)))
         return false;
     way->clear = sat;
-    atomic_store_explicit(&way->left, last_met(team) + n, memory_order_release);
+    atomic_store_explicit(&way->left, met + n, memory_order_release);
     if (has_sleepers(meet))
         brio_bell_ring(&meet->over);
     return true;

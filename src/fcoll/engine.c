@@ -48,7 +48,7 @@ struct engine {
     enum brio_err mine;
     char text[BRIO_ERR_TEXT]; /* of mine */
     bool promised;            /* its bytes are certain, and so agreed on before they are moved */
-    bool hasty;               /* waiting for the others would cost much of it */
+    bool hasty;               /* it need not wait for the others */
     bool hurried;             /* the last access was over before all ranks had ended it */
     bool none;                /* in the last agreement no rank had bytes for an owner */
     struct brio_kept *found;
@@ -299,15 +299,16 @@ static bool wants_owner(const struct engine *e, const struct brio_io *io)
                             : use == BRIO_ON_ALWAYS;
 }
 
-/* A short write of what the file holds already cannot fail for want of room: the others are told
- * that it went well while it is under way. */
+/* A write of what the file holds already cannot fail for want of room: the others are told that
+ * it went well while it is under way. */
 static bool may_promise(const struct engine *e)
 {
     const struct brio_io *io = &e->io;
-    brio_off off;
-    return e->hasty && io->dir == BRIO_WRITE &&
-           brio_map_is_piece(io->file, io->pos, io->bytes, &off) &&
-           brio_ground_holds(e->env.ground, io->base + off, io->bytes);
+    brio_off lo, hi;
+    if (!e->hasty || io->dir == BRIO_READ)
+        return false;
+    brio_map_bounds(io->file, io->pos, io->bytes, &lo, &hi);
+    return brio_ground_holds(e->env.ground, io->base + lo, hi - lo);
 }
 
 /* The access may be over before all have ended it. */
@@ -337,7 +338,7 @@ static void begin(struct engine *e, enum brio_wait how)
         agree(e, how);
         return;
     }
-    e->hasty = brio_worth_hurry(&e->env, io);
+    e->hasty = brio_worth_hurry(&e->env);
     if (may_promise(e))
         promise(e, how);
     e->stage = MOVING;

@@ -355,7 +355,7 @@ static void lay(struct brio_rounds *r, size_t k)
         r->laid = BRIO_LAID_IN_ORDER;
 }
 
-static void laid(struct brio_rounds *r, size_t k)
+static void note_cost(const struct brio_rounds *r, size_t k)
 {
     if (r->use.began > 0 && !r->err)
         brio_distance_end(brio_rounds_distance(r), brio_rounds_reads(r), &r->use,
@@ -378,7 +378,7 @@ static bool access_file(struct brio_rounds *r, struct brio_keeper *keeper, enum 
     brio_phase(r->stats, before);
     if (!done)
         return false;
-    laid(r, k);
+    note_cost(r, k);
     if (r->io->dir == BRIO_READ)
         send_boxes(r, k, keeper->valid);
     else if (k + BRIO_BUFFERS < owner_of(r, keeper)->nwindows)

@@ -97,10 +97,9 @@ bool brio_worth_owner(const struct brio_coll_env *env, const struct brio_io *io)
     return brio_worth_piece(io) < large(env, io->dir);
 }
 
-bool brio_worth_hurry(const struct brio_coll_env *env, const struct brio_io *io)
+bool brio_worth_hurry(const struct brio_coll_env *env)
 {
-    return env->ground && !env->atomic && brio_meet_has_seats(env->team) &&
-           io->bytes < LARGE_PIECE;
+    return env->ground && !env->atomic && brio_meet_has_seats(env->team);
 }
 
 bool brio_worth_sparse(const struct brio_coll_env *env, const struct brio_whole *all)

@@ -1,9 +1,14 @@
 /* Where the next hole is tells of all the bytes before it: one question serves a whole file that
- * is written again. A limit of the process is looked at on that occasion. */
+ * is written again. A limit of the process is looked at on that occasion, and anew where the
+ * write takes much longer than to ask. */
 #include "fs/ground.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
+
+enum {
+    LONG = 64 << 10
+};
 
 static brio_off limit(void)
 {
@@ -32,13 +37,18 @@ static bool may_ask(struct brio_ground *g)
 static void ask(struct brio_ground *g, brio_off off)
 {
     g->lo = g->hi = off;
+    g->limit = limit();
     if (lseek(g->fd, off, SEEK_DATA) == off)
-        g->hi = brio_min((brio_off)lseek(g->fd, off, SEEK_HOLE), limit());
+        g->hi = lseek(g->fd, off, SEEK_HOLE);
 }
 
-static bool is_known(const struct brio_ground *g, brio_off off, brio_off len)
+static bool is_known(struct brio_ground *g, brio_off off, brio_off len)
 {
-    return off >= g->lo && off + len <= g->hi;
+    if (off < g->lo || off + len > g->hi)
+        return false;
+    if (len >= LONG)
+        g->limit = limit();
+    return off + len <= g->limit;
 }
 
 bool brio_ground_holds(struct brio_ground *g, brio_off off, brio_off len)

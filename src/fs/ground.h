@@ -8,7 +8,8 @@
 /* Of one open file of one rank. All zero but for fd, at first. */
 struct brio_ground {
     int fd;
-    brio_off lo, hi; /* what is known to be there, and that this process may write */
+    brio_off lo, hi; /* what is known to be there */
+    brio_off limit;  /* this process may write so far */
     brio_off end;    /* of what has been asked about */
     int rest;        /* questions not to be put to the system before it is asked again, */
     int idle;        /* and how many there were last time */

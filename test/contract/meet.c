@@ -178,6 +178,46 @@ static void who_skips_can_wait(void)
     crewed_close(&t);
 }
 
+/* As if so many meetings had been before, of which this rank sat in all, or skipped the last. */
+static void set_back(uint32_t met, uint32_t skipped)
+{
+    struct brio_meet *meet = t.team.meet;
+    uint32_t sat = met - skipped;
+    MPI_Barrier(MPI_COMM_WORLD);
+    meet->seat[sat & 1][test_rank].epoch = sat;
+    meet->seat[~sat & 1][test_rank].epoch = sat - 1;
+    meet->way[test_rank] = (struct brio_way){.left = met, .clear = sat};
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Numbers of meetings begin again, and skipping comes to an end before a seat is too old. */
+static void meetings_without_end(void)
+{
+    struct brio_reduce r = {.n = 1};
+    if (test_nranks > BRIO_MEET_SEATS || !crewed_open(&t, 1))
+        return;
+    const uint32_t met[] = {UINT32_MAX - 50, INT32_MAX - 50, 5, 1u << 30};
+    for (int i = 0; i < 4; i++)
+        for (int far = 0; far < 2; far++) {
+            int nskips = 0, nsat = 0;
+            set_back(met[i], far ? (1u << 30) - 40 : 0);
+            for (int m = 0; m < 200; m++) {
+                if (brio_meet_skip(&t.team, 1)) {
+                    nskips++;
+                    continue;
+                }
+                r.in[0] = m;
+                brio_reduce_start(&r, &t.team);
+                brio_reduce_done(&r, BRIO_BLOCK);
+                CHECK(r.out[0] == m, "%lld was brought to meeting %d", (long long)r.out[0], m);
+                nsat++;
+            }
+            CHECK(brio_meet_caught_up(&t.team, BRIO_BLOCK), "the others are not there");
+            CHECK(nskips > 0 && (nsat > 0 || !far), "%d skipped, %d not", nskips, nsat);
+        }
+    crewed_close(&t);
+}
+
 /* Not where ranks share too few seats, and not when somebody has forbidden it. */
 static void skipping_can_be_forbidden(void)
 {
@@ -194,7 +234,7 @@ static void skipping_can_be_forbidden(void)
 
 static const struct test_case cases[] = {
     TEST(some_skip), TEST(some_skip_and_look), TEST(who_skips_can_wait),
-    TEST(skipping_can_be_forbidden),
+    TEST(skipping_can_be_forbidden), TEST(meetings_without_end),
     TEST(all_wait), TEST(all_look), TEST(some_wait), TEST(what_was_written_is_there), {0}};
 
 int main(int argc, char **argv)

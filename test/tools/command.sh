@@ -79,6 +79,14 @@ else
     [ "$(grep -c 'with Brio' said)" = 2 ] || wrong two_programs "not both with Brio"
 fi
 
+# Behind a launcher.
+line=$("$brio" run --show --without -n 2 ./where)
+expect is_a_rank 0 'rank 1 of 2: with Brio, args 1' ${line% ./where} "$brio" run ./where 0
+expect rank_passes_exit_code 7 'with Brio' ${line% -n 2 ./where} -n 1 "$brio" run ./where 7
+expect rank_without 0 'rank 1 of 2: without' ${line% ./where} "$brio" run --without ./where
+expect rank_shows 0 "LD_PRELOAD=.*libbrio-$mpi.so.* ./where" env PMI_RANK=0 "$brio" run --show ./where
+expect launches_from_a_rank 0 "-n 2 ./where" env PMI_RANK=0 "$brio" run --show -n 2 ./where
+
 export BRIO_IND_RD_BUFFER_SIZE=64k
 expect runs 0 'rank 2 of 3: with Brio, args 0, setting 64k' "$brio" run -n 3 ./where
 never_said runs_quietly 'no rank'

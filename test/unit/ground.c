@@ -94,6 +94,10 @@ static void a_limit_counts(void)
     CHECK(holds(0) && holds(1), "what may be written is not there");
     CHECK(!holds(2) && !holds(3), "what may not be written is there");
     setrlimit(RLIMIT_FSIZE, &before);
+    CHECK(holds(2) && holds(3), "what may be written again is not there");
+    setrlimit(RLIMIT_FSIZE, &now);
+    CHECK(!holds(2), "a limit set later is not seen");
+    setrlimit(RLIMIT_FSIZE, &before);
     drop_file();
 }
 
