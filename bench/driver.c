@@ -47,8 +47,9 @@ void must(int rc, const char *what)
     fail(text);
 }
 
-/* What is short begins at a page for all contenders: where malloc puts it is chance, and the kernel
- * copies a fifth more slowly to some places. (What is long is 16 bytes behind one for all.) */
+/* What is short begins at a page for all contenders: where malloc puts it is chance, and the
+ * kernel copies a fifth more slowly to some places. (What is long is 16 bytes behind one for
+ * all.) */
 void *need_memory(long long bytes)
 {
     enum {

@@ -416,8 +416,8 @@ int brio_cmd_run(int argc, char **argv)
     struct scratch scratch = {0};
     if (!make_scratch(&scratch))
         return 1;
-    code = launcher ? run(&job, &scratch, launcher, library)
-                    : run_rank(&job, &scratch, library);
+    code =
+        launcher ? run(&job, &scratch, launcher, library) : run_rank(&job, &scratch, library);
     remove_scratch(&scratch);
     return code;
 }

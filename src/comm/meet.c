@@ -49,8 +49,8 @@ static uint32_t last_met(const struct brio_team *team)
 }
 
 /* A rank takes part in the next meeting only when it has left this one: what it overwrites
- * then, of the one before, nobody looks at any more. (It has skipped some only when all had left
- * what it sat in.) */
+ * then, of the one before, nobody looks at any more. (It has skipped some only when all had
+ * left what it sat in.) */
 static uint32_t sit_down(const struct brio_team *team, const int64_t *words, int n)
 {
     struct brio_meet *meet = team->meet;

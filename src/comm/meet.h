@@ -60,8 +60,8 @@ bool brio_meet_over(const struct brio_team *team, uint32_t epoch, enum brio_wait
 
 /* Where ranks have seats, one that neither brings nor wants anything can skip meetings: it is
  * as if it had come, without a word, to the next n. False, and nothing is done, where ranks
- * have none, while one is still in the last meeting that this rank sat in, when it has skipped very
- * many, and after brio_meet_forbid_skipping. */
+ * have none, while one is still in the last meeting that this rank sat in, when it has skipped
+ * very many, and after brio_meet_forbid_skipping. */
 bool brio_meet_skip(const struct brio_team *team, uint32_t n);
 void brio_meet_forbid_skipping(const struct brio_team *team);
 

@@ -14,15 +14,15 @@ struct brio_reduce {
     int64_t in[BRIO_MEET_WORDS], out[BRIO_MEET_WORDS];
     MPI_Request req;
     uint32_t epoch;
-    bool failed; /* MPI itself did: out is nothing */
+    bool failed;  /* MPI itself did: out is nothing */
     bool skipped; /* by a rank, of which out tells nothing (brio_meet_skip) */
 };
 
 /* Collective. r->n and r->in have been set. Nobody waits in it. */
 void brio_reduce_start(struct brio_reduce *r, const struct brio_team *team);
 
-/* The same in two parts, for who has something else to do at once: others who sleep may not hear
- * of it before the second. */
+/* The same in two parts, for who has something else to do at once: others who sleep may not
+ * hear of it before the second. */
 void brio_reduce_bring(struct brio_reduce *r, const struct brio_team *team);
 void brio_reduce_call(struct brio_reduce *r);
 bool brio_reduce_done(struct brio_reduce *r, enum brio_wait how);

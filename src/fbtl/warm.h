@@ -12,7 +12,7 @@
 
 enum {
     BRIO_WARM_PART = 256 << 10, /* that one call writes: a core's own cache keeps it; */
-    BRIO_WARM_COLD = 512 << 10,   /* and to compare, if it is not looked through */
+    BRIO_WARM_COLD = 512 << 10, /* and to compare, if it is not looked through */
     BRIO_WARM_LEAST = 2 * BRIO_WARM_PART + 1 /* of a write: less may be there already, as what
                                                 owners write is */
 };

@@ -10,7 +10,8 @@ enum {
 /* From the files before. */
 static struct brio_trial known[BRIO_DISTANCES];
 
-struct brio_use brio_distance_begin(struct brio_distance *d, enum brio_distance_of what, brio_off bytes)
+struct brio_use brio_distance_begin(struct brio_distance *d, enum brio_distance_of what,
+                                    brio_off bytes)
 {
     if (bytes < TELLING)
         return (struct brio_use){.other = false};
@@ -19,8 +20,8 @@ struct brio_use brio_distance_begin(struct brio_distance *d, enum brio_distance_
     return brio_trial_begin(&d->trial[what]);
 }
 
-void brio_distance_end(struct brio_distance *d, enum brio_distance_of what, const struct brio_use *use,
-                       brio_off bytes)
+void brio_distance_end(struct brio_distance *d, enum brio_distance_of what,
+                       const struct brio_use *use, brio_off bytes)
 {
     if (bytes < TELLING)
         return;
@@ -28,8 +29,8 @@ void brio_distance_end(struct brio_distance *d, enum brio_distance_of what, cons
     brio_trial_copy(&known[what], &d->trial[what]);
 }
 
-void brio_distance_next(struct brio_distance *d, enum brio_distance_of what, bool past, int64_t began,
-                        brio_off bytes)
+void brio_distance_next(struct brio_distance *d, enum brio_distance_of what, bool past,
+                        int64_t began, brio_off bytes)
 {
     if (bytes >= TELLING)
         brio_trial_note(&d->trial[what], BRIO_PAYS_NEXT, past, brio_now() - began, bytes);

@@ -24,14 +24,15 @@ struct brio_distance {
 };
 
 /* Before data is put there: `other' says past. */
-struct brio_use brio_distance_begin(struct brio_distance *d, enum brio_distance_of what, brio_off bytes);
+struct brio_use brio_distance_begin(struct brio_distance *d, enum brio_distance_of what,
+                                    brio_off bytes);
 
 /* It is there. A rank remembers what is known then for its next file. */
-void brio_distance_end(struct brio_distance *d, enum brio_distance_of what, const struct brio_use *use,
-                       brio_off bytes);
+void brio_distance_end(struct brio_distance *d, enum brio_distance_of what,
+                       const struct brio_use *use, brio_off bytes);
 
 /* It has been fetched, since `began`. */
-void brio_distance_next(struct brio_distance *d, enum brio_distance_of what, bool past, int64_t began,
-                        brio_off bytes);
+void brio_distance_next(struct brio_distance *d, enum brio_distance_of what, bool past,
+                        int64_t began, brio_off bytes);
 
 #endif

@@ -47,10 +47,10 @@ struct engine {
     struct brio_ticket ticket; /* of MOVING */
     enum brio_err mine;
     char text[BRIO_ERR_TEXT]; /* of mine */
-    bool promised;            /* its bytes are certain, and so agreed on before they are moved */
-    bool hasty;               /* it need not wait for the others */
-    bool hurried;             /* the last access was over before all ranks had ended it */
-    bool none;                /* in the last agreement no rank had bytes for an owner */
+    bool promised; /* its bytes are certain, and so agreed on before they are moved */
+    bool hasty;    /* it need not wait for the others */
+    bool hurried;  /* the last access was over before all ranks had ended it */
+    bool none;     /* in the last agreement no rank had bytes for an owner */
     struct brio_kept *found;
     bool sure;              /* it is the only one that serves this rank, not just the newest */
     struct brio_plan *made; /* not kept yet */
@@ -392,8 +392,8 @@ static void await_others(struct engine *e)
     brio_reduce_call(&e->reduce);
 }
 
-/* A rank that has read its bytes wants nothing of the others: if they want nothing of each other
- * either, as the last time, it does not wait for them. */
+/* A rank that has read its bytes wants nothing of the others: if they want nothing of each
+ * other either, as the last time, it does not wait for them. */
 static bool goes_on(struct engine *e)
 {
     enum {
@@ -696,8 +696,8 @@ static void end(struct engine *e)
     brio_ending_agree(&e->reduce, &e->rounds);
 }
 
-/* What all do if a rank went on without them: they do without it, and it will wait the next time
- * if they would have needed it. */
+/* What all do if a rank went on without them: they do without it, and it will wait the next
+ * time if they would have needed it. */
 static void agreed(struct engine *e, enum brio_wait how, bool *done, struct brio_result *out)
 {
     const int64_t *w = e->reduce.out;

@@ -133,8 +133,7 @@ static void hand_out(struct brio_rounds *r, const struct stretch *s, int n)
 static void gather(struct brio_rounds *r, size_t k, const struct stretch *s, int n,
                    brio_off bytes)
 {
-    bool past =
-        atomic_load(&brio_area_gate(r->crew, r->plan->own, k)->laid) == BRIO_LAID_PAST;
+    bool past = atomic_load(&brio_area_gate(r->crew, r->plan->own, k)->laid) == BRIO_LAID_PAST;
     int64_t began = brio_now();
     brio_weave((void *)s->origin, r->strands, n, BRIO_WRITE);
     brio_distance_next(brio_rounds_distance(r), BRIO_DISTANCE_WRITE, past, began, bytes);
@@ -338,8 +337,8 @@ static brio_off bytes_of(const struct brio_rounds *r, size_t k)
     return brio_window_io(r, k, 0).bytes;
 }
 
-/* How the window comes to its crew: past all caches, or straight, and then packed or, if that is
- * no worse for them, as it is read. */
+/* How the window comes to its crew: past all caches, or straight, and then packed or, if that
+ * is no worse for them, as it is read. */
 static void lay(struct brio_rounds *r, size_t k)
 {
     const struct brio_owner *owner = &r->plan->owners[r->plan->own];

@@ -82,9 +82,9 @@ struct brio_extent {
     int servers;     /* that the file is spread over, 1 if it is not */
     brio_off stripe; /* 0 if it is not */
     struct brio_places places;
-    int owners;         /* wanted by the user, 0: choose */
-    brio_off buffer;    /* of an owner */
-    bool in_file_order; /* windows must be ranges of the file, no segments */
+    int owners;          /* wanted by the user, 0: choose */
+    brio_off buffer;     /* of an owner */
+    bool in_file_order;  /* windows must be ranges of the file, no segments */
     bool packed, coarse; /* see struct brio_plan */
 };
 

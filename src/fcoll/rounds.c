@@ -59,9 +59,8 @@ static void put(const struct brio_rounds *r, int owner, size_t k, brio_off pos, 
 {
     enum brio_laid laid =
         brio_rounds_in_order(r, owner) ? BRIO_LAID_IN_ORDER : BRIO_LAID_PACKED;
-    brio_copier *straight = brio_worth_streaming(r->io, laid == BRIO_LAID_PACKED)
-                                ? brio_stream_copy
-                                : brio_copy;
+    brio_copier *straight =
+        brio_worth_streaming(r->io, laid == BRIO_LAID_PACKED) ? brio_stream_copy : brio_copy;
     struct brio_distance *distance = brio_rounds_distance(r);
     struct brio_use use = {.other = false};
     bool far = may_be_far(r, owner) && !brio_rounds_beside(r, r->plan->owners[owner].rank);

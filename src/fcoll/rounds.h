@@ -169,8 +169,9 @@ static inline enum brio_laid brio_rounds_laid(const struct brio_rounds *r, int o
 {
     if (brio_rounds_in_order(r, owner))
         return BRIO_LAID_IN_ORDER;
-    return r->plan->packed ? (enum brio_laid)atomic_load(&brio_area_gate(r->crew, owner, k)->laid)
-                           : BRIO_LAID_PACKED;
+    return r->plan->packed
+               ? (enum brio_laid)atomic_load(&brio_area_gate(r->crew, owner, k)->laid)
+               : BRIO_LAID_PACKED;
 }
 
 /* Of what is read by the plan. */

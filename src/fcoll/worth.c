@@ -13,8 +13,8 @@ enum {
     HERD_SHARE = 512 << 10,   /* unless all of many would be woken to write */
     LARGEST_WINDOW = 1 << 30, /* what one holds must go into one message */
     WINDOW = 512 << 10,       /* half of a core's own cache; less costs more than it gains */
-    CROWD = 4, /* owners a core, if there are more ranks: one copies while another writes */
-    COARSE = 256,          /* bytes of a piece */
+    CROWD = 4,    /* owners a core, if there are more ranks: one copies while another writes */
+    COARSE = 256, /* bytes of a piece */
     STREAM_PIECE = 512,    /* most of it is whole cache lines */
     STREAM_BYTES = 2 << 20 /* no core's own cache would keep them */
 };

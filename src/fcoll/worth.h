@@ -43,8 +43,8 @@ bool brio_worth_sparse(const struct brio_coll_env *env, const struct brio_whole 
  * the order of the file, cache lines of it would go from rank to rank. */
 bool brio_worth_packing(const struct brio_coll_env *env, const struct brio_whole *all);
 
-/* True if ranks can as well read from one buffer in the order of the file: few of its lines have
- * bytes for more than one. */
+/* True if ranks can as well read from one buffer in the order of the file: few of its lines
+ * have bytes for more than one. */
 bool brio_worth_sharing(const struct brio_whole *all);
 
 /* True if a rank of this crew that waits had better sleep at once: to give its core away does

@@ -1,6 +1,6 @@
-/* Where the next hole is tells of all the bytes before it: one question serves a whole file that
- * is written again. A limit of the process is looked at on that occasion, and anew where the
- * write takes much longer than to ask. */
+/* Where the next hole is tells of all the bytes before it: one question serves a whole file
+ * that is written again. A limit of the process is looked at on that occasion, and anew where
+ * the write takes much longer than to ask. */
 #include "fs/ground.h"
 
 #include <sys/resource.h>

@@ -16,9 +16,9 @@ struct brio_ground {
     bool used;       /* what it said last has been of use */
 };
 
-/* Whether the file holds all of [off, off + len). False also if that is not worth asking for: of
- * what lies beyond all that was asked about before, and for a while after answers that served
- * nobody. */
+/* Whether the file holds all of [off, off + len). False also if that is not worth asking for:
+ * of what lies beyond all that was asked about before, and for a while after answers that
+ * served nobody. */
 bool brio_ground_holds(struct brio_ground *ground, brio_off off, brio_off len);
 
 /* The file was cut, or may have been. */

@@ -1,5 +1,6 @@
 /* Meetings in memory: the largest of each word, of this meeting and no other, however the ranks
- * come and wait; who skips one; and what a rank has written before is there for all who have met it. */
+ * come and wait; who skips one; and what a rank has written before is there for all who have
+ * met it. */
 #include <sched.h>
 #include <unistd.h>
 
@@ -100,8 +101,8 @@ static void what_was_written_is_there(void)
     crewed_close(&t);
 }
 
-/* Ranks skip pairs of meetings at random: those who sit hear of it, and hear the largest word of
- * those who sit with them, and nothing else. Who must not skip sits. */
+/* Ranks skip pairs of meetings at random: those who sit hear of it, and hear the largest word
+ * of those who sit with them, and nothing else. Who must not skip sits. */
 static void skip_some(enum brio_wait how)
 {
     struct brio_reduce r;
@@ -178,7 +179,8 @@ static void who_skips_can_wait(void)
     crewed_close(&t);
 }
 
-/* As if so many meetings had been before, of which this rank sat in all, or skipped the last. */
+/* As if so many meetings had been before, of which this rank sat in all, or skipped the last.
+ */
 static void set_back(uint32_t met, uint32_t skipped)
 {
     struct brio_meet *meet = t.team.meet;
@@ -232,10 +234,16 @@ static void skipping_can_be_forbidden(void)
     crewed_close(&t);
 }
 
-static const struct test_case cases[] = {
-    TEST(some_skip), TEST(some_skip_and_look), TEST(who_skips_can_wait),
-    TEST(skipping_can_be_forbidden), TEST(meetings_without_end),
-    TEST(all_wait), TEST(all_look), TEST(some_wait), TEST(what_was_written_is_there), {0}};
+static const struct test_case cases[] = {TEST(some_skip),
+                                         TEST(some_skip_and_look),
+                                         TEST(who_skips_can_wait),
+                                         TEST(skipping_can_be_forbidden),
+                                         TEST(meetings_without_end),
+                                         TEST(all_wait),
+                                         TEST(all_look),
+                                         TEST(some_wait),
+                                         TEST(what_was_written_is_there),
+                                         {0}};
 
 int main(int argc, char **argv)
 {

@@ -1,6 +1,6 @@
-/* Short collective accesses that need no owner, and do not wait for all ranks to end them: what is
- * read behind a write, or written behind a read, is what it would be if they did; ranks that want
- * something else are served; and of a write that may fail every rank is told. */
+/* Short collective accesses that need no owner, and do not wait for all ranks to end them: what
+ * is read behind a write, or written behind a read, is what it would be if they did; ranks that
+ * want something else are served; and of a write that may fail every rank is told. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

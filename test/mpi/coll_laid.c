@@ -1,7 +1,7 @@
 /* Reads by owners in every way in which data lies in their buffers: packed, past the caches, in
  * the order of the file. Ways are tried in turn, so that some dozens of windows see them all;
- * pieces are of some cache lines or less, there may be gaps, the file may end in the middle, and
- * the owners' own memory may be one piece or many. */
+ * pieces are of some cache lines or less, there may be gaps, the file may end in the middle,
+ * and the owners' own memory may be one piece or many. */
 #include <fcntl.h>
 
 #include "check_mpi.h"

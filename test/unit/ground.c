@@ -115,12 +115,9 @@ static void a_cut_is_remembered(void)
     drop_file();
 }
 
-static const struct test_case cases[] = {TEST(what_is_new_is_not_there),
-                                         TEST(a_hole_is_not_there),
-                                         TEST(it_is_asked_again),
-                                         TEST(a_limit_counts),
-                                         TEST(a_cut_is_remembered),
-                                         {0}};
+static const struct test_case cases[] = {
+    TEST(what_is_new_is_not_there), TEST(a_hole_is_not_there), TEST(it_is_asked_again),
+    TEST(a_limit_counts),           TEST(a_cut_is_remembered), {0}};
 
 int main(int argc, char **argv)
 {
