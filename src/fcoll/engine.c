@@ -1,168 +1,17 @@
 /* The stages of one collective access, as a machine that can be driven to its end or a step
  * at a time. */
-#include "fcoll/engine.h"
+#include "fcoll/engine_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "comm/verdict.h"
 #include "fcoll/ending.h"
-#include "fcoll/inspect.h"
-#include "fcoll/phases.h"
-#include "fcoll/rounds.h"
-#include "fcoll/seats.h"
-#include "fcoll/shelf.h"
 #include "fcoll/worth.h"
 #include "fs/ground.h"
 #include "mod/hint.h"
 #include "type/cut.h"
 
-enum stage {
-    CATCHING,   /* up: others are still in the access before */
-    MOVING,     /* this rank's bytes, which need no owner */
-    AGREEING,   /* on what is accessed, and whether a plan is there */
-    INSPECTING, /* a plan is made */
-    MEASURING,  /* do all ranks have it, and how much memory does a crew need? */
-    EQUIPPING,  /* that is made */
-    MUSTERING,  /* do all crews have it? */
-    RUNNING,
-    ENDING, /* the verdict */
-    DIRECT  /* each rank for itself */
-};
-
-struct engine {
-    struct brio_coll_env env;
-    struct brio_coll_conf conf;
-    const struct brio_plan_maker *maker;
-    void *direct;           /* fcoll/individual, for accesses that need no owners */
-    struct brio_crew alone; /* if data goes by messages only */
-    int nnodes;
-    bool phased;
-    struct brio_seats seats;
-    struct brio_shelf shelf;
-
-    enum stage stage;
-    struct brio_io io;         /* what is left of the access after MOVING */
-    struct brio_ticket ticket; /* of MOVING */
-    enum brio_err mine;
-    char text[BRIO_ERR_TEXT]; /* of mine */
-    bool promised; /* its bytes are certain, and so agreed on before they are moved */
-    bool hasty;    /* it need not wait for the others */
-    bool hurried;  /* the last access was over before all ranks had ended it */
-    bool none;     /* in the last agreement no rank had bytes for an owner */
-    struct brio_kept *found;
-    bool sure;              /* it is the only one that serves this rank, not just the newest */
-    struct brio_plan *made; /* not kept yet */
-    const char *direct_why; /* the last access was direct, and this is why; NULL: it was not */
-    bool fresh;             /* its plan was a new one */
-    bool owned;             /* in the last run, this rank was an owner */
-    brio_off shift;
-    struct brio_extent extent;
-    struct brio_reduce reduce;
-    struct brio_inspect inspect;
-    struct brio_berth berth;
-    struct brio_rounds rounds;
-    struct brio_phases phases;
-    size_t nrounds; /* of phases */
-};
-
-static BRIO_ERR make_parts(struct engine *e)
-{
-    size_t n = (size_t)e->env.team->nranks;
-    enum brio_err err =
-        brio_fcoll_individual.open(&brio_fcoll_individual, &e->env, NULL, &e->direct);
-    if (!err && e->conf.exchange == BRIO_EXCHANGE_MESSAGES) {
-        err = brio_crew_alone(&e->alone, e->env.team);
-        e->env.crew = &e->alone;
-    }
-    if (!err)
-        err = brio_inspect_open(&e->inspect, e->env.team, e->env.crew);
-    if (!err)
-        err = brio_calloc(n, sizeof *e->rounds.next, (void **)&e->rounds.next);
-    if (!err)
-        err = brio_map_bytes(1, &e->rounds.flat);
-    if (!err)
-        err = brio_calloc(n, sizeof *e->rounds.keepers, (void **)&e->rounds.keepers);
-    if (!err)
-        err = brio_calloc(2 * n, sizeof *e->rounds.strands, (void **)&e->rounds.strands);
-    if (!err)
-        err = brio_seats_open(&e->seats, &e->env, &e->conf, e->maker->grouped);
-    return err;
-}
-
-BRIO_ERR brio_engine_open(const struct brio_fcoll *me, const struct brio_coll_env *env,
-                          const void *conf, void **self)
-{
-    struct engine *e;
-    enum brio_err err = brio_calloc(1, sizeof *e, (void **)&e);
-    if (err)
-        return err;
-    e->env = *env;
-    e->conf = *(const struct brio_coll_conf *)conf;
-    e->maker = (const struct brio_plan_maker *)me;
-    e->phased = e->conf.exchange == BRIO_EXCHANGE_AUTO
-                    ? e->maker->phased
-                    : e->conf.exchange == BRIO_EXCHANGE_PHASES;
-    e->phases.rounds = &e->rounds;
-    e->nnodes = env->crew->ncrews;
-    err = make_parts(e);
-    if (err) {
-        brio_engine_close(e);
-        return err;
-    }
-    brio_berth_open(&e->berth, &e->env.crew->team, e->conf.move_ranks);
-    e->rounds.io = &e->io;
-    e->rounds.team = env->team;
-    e->rounds.lane = env->lane;
-    e->rounds.crew = e->env.crew;
-    e->rounds.stats = env->stats;
-    *self = e;
-    return BRIO_OK;
-}
-
-void brio_engine_close(void *self)
-{
-    struct engine *e = self;
-    brio_shelf_clear(&e->shelf);
-    brio_plan_free(e->made);
-    brio_inspect_close(&e->inspect);
-    if (e->direct)
-        brio_fcoll_individual.close(e->direct);
-    brio_rounds_release(&e->rounds);
-    brio_phases_release(&e->phases);
-    brio_map_unref(e->rounds.flat);
-    if (e->env.crew == &e->alone)
-        brio_crew_close(&e->alone);
-    brio_seats_close(&e->seats);
-    free(e->rounds.strands);
-    free(e->rounds.keepers);
-    free(e->rounds.next);
-    free(e);
-}
-
 /* ---- Agreeing ------------------------------------------------------------------------ */
-
-enum word {
-    WORST,     /* failure */
-    LOW,       /* ~ of the first byte that is left */
-    HIGH,      /* one past the last */
-    MOST,      /* bytes left of one rank */
-    SMALLEST,  /* ~ of the average piece */
-    FIRST,     /* ~ of the first rank that has any */
-    FINAL,     /* and the last */
-    AT_ONCE,   /* owners on a node */
-    SHARE,     /* ~ of the bytes that one should have */
-    LAST_ID,   /* of any plan */
-    OLDEST,    /* id of a plan kept that serves this rank, */
-    NEWEST,    /* ~ of the last such id; any between them does */
-    SHIFT,     /* against it */
-    SHIFT_NOT, /* ~ of it */
-    NOT_AHEAD, /* a rank has not filled the first buffers */
-    WORDS
-};
-
-_Static_assert((int)WORDS <= (int)BRIO_MEET_WORDS, "more than one meeting holds");
 
 /* A plan made for servers is good for other bytes only if these are on the same ones. */
 static bool on_same_servers(const struct engine *e, const struct brio_plan *plan,
@@ -174,38 +23,22 @@ static bool on_same_servers(const struct engine *e, const struct brio_plan *plan
     return period > 0 && shift % period == 0;
 }
 
-static void fill_words(struct engine *e)
+/* Looks for a plan, and says so with all the rest. */
+static void say_all(struct engine *e)
 {
     const struct brio_io *io = &e->io;
-    int64_t *w = e->reduce.in, oldest = 0;
+    int64_t oldest = 0;
     e->found = e->mine ? NULL : brio_shelf_find(&e->shelf, io, &oldest);
     if (e->found && io->bytes > 0 &&
         !on_same_servers(e, e->found->plan, brio_shelf_shift(io, e->found)))
         e->found = NULL;
-    w[WORST] = brio_verdict_vote(e->env.team, e->mine);
-    w[MOST] = 0;
-    w[LAST_ID] = e->shelf.last_id;
-    w[AT_ONCE] = brio_worth_at_once(&e->env);
-    w[SHARE] = ~brio_worth_share(&e->env, io->dir);
-    w[LOW] = w[HIGH] = w[SMALLEST] = w[SHIFT] = w[SHIFT_NOT] = INT64_MIN;
-    w[FIRST] = w[FINAL] = INT64_MIN;
-    w[OLDEST] = e->found ? oldest : 0;
-    w[NEWEST] = e->found ? ~e->found->id : ~0;
-    e->sure = w[OLDEST] == ~w[NEWEST];
-    if (io->bytes == 0)
-        return;
-    brio_off lo, hi;
-    brio_map_bounds(io->file, io->pos, io->bytes, &lo, &hi);
-    w[LOW] = ~(lo + io->base);
-    w[HIGH] = hi + io->base;
-    w[MOST] = io->bytes;
-    w[FIRST] = ~e->env.team->rank;
-    w[FINAL] = e->env.team->rank;
-    w[SMALLEST] = ~brio_worth_piece(io);
-    if (e->found) {
-        w[SHIFT] = brio_shelf_shift(io, e->found);
-        w[SHIFT_NOT] = ~w[SHIFT];
-    }
+    e->sure = !e->found || e->found->id == oldest;
+    e->reduce.n = brio_accord_say(e->reduce.in, &(struct brio_say){.env = &e->env,
+                                                                   .io = io,
+                                                                   .mine = e->mine,
+                                                                   .last_id = e->shelf.last_id,
+                                                                   .found = e->found,
+                                                                   .oldest = oldest});
 }
 
 /* Where all ranks are one crew, what a plan needed last time is still there. The same on all
@@ -250,10 +83,9 @@ static void tell(struct engine *e, enum brio_wait how)
     e->stage = AGREEING;
     if (e->mine)
         e->io.bytes = 0;
-    e->reduce.n = WORDS;
-    fill_words(e);
+    say_all(e);
     go_ahead(e, how);
-    e->reduce.in[NOT_AHEAD] = !e->rounds.ahead;
+    brio_accord_ahead(e->reduce.in, e->rounds.ahead);
     brio_phase(e->env.stats, BRIO_PHASE_WAIT);
     brio_reduce_bring(&e->reduce, e->env.team);
 }
@@ -547,65 +379,37 @@ static brio_off align_of(const struct engine *e)
     return stripe > 0 && block % stripe != 0 ? stripe : block;
 }
 
-/* Ranks that have any bytes, at most. */
-static int nsources_of(const struct engine *e)
-{
-    const int64_t *w = e->reduce.out;
-    return (int)(w[FINAL] - ~w[FIRST]) + 1;
-}
-
-/* What the agreement says of it. */
-static struct brio_whole whole_of(const struct engine *e)
-{
-    const int64_t *w = e->reduce.out;
-    return (struct brio_whole){
-        .dir = e->io.dir,
-        .piece = ~w[SMALLEST],
-        .most = w[MOST],
-        .volume = w[MOST] * nsources_of(e),
-        .span = w[HIGH] - ~w[LOW],
-    };
-}
-
-static bool is_sparse(const struct engine *e)
-{
-    const struct brio_whole all = whole_of(e);
-    return brio_worth_sparse(&e->env, &all);
-}
-
-static bool packs(const struct engine *e, const struct brio_whole *all)
+static bool packs(const struct engine *e)
 {
     if (e->phased || e->conf.packed == BRIO_OFF_NEVER)
         return false;
-    return e->conf.packed == BRIO_ON_ALWAYS || brio_worth_packing(&e->env, all);
+    return e->conf.packed == BRIO_ON_ALWAYS || brio_worth_packing(&e->env, &e->accord.all);
 }
 
 static void inspect(struct engine *e)
 {
     const struct brio_io *io = &e->io;
-    const int64_t *w = e->reduce.out;
-    const struct brio_whole all = whole_of(e);
-    const bool packed = packs(e, &all);
+    const struct brio_accord *a = &e->accord;
     struct brio_map *mine = NULL;
     brio_phase(e->env.stats, BRIO_PHASE_PLAN);
     enum brio_err err = brio_map_cut(io->file, io->base, io->pos, io->bytes, &mine);
     e->extent = (struct brio_extent){
         .nranks = e->env.team->nranks,
-        .nsources = nsources_of(e),
-        .at_once = (int)w[AT_ONCE] * e->nnodes,
+        .nsources = a->nsources,
+        .at_once = a->at_once * e->nnodes,
         .spread = e->seats.spread,
         .listed = e->seats.listed,
-        .k = ~w[SHARE],
+        .k = a->share,
         .in_file_order = e->phased,
-        .packed = packed,
-        .coarse = brio_worth_sharing(&all),
+        .packed = packs(e),
+        .coarse = brio_worth_sharing(&a->all),
         .ordered = e->seats.ordered,
         .row = e->seats.row,
         .crew_of = e->env.crew->crew_of,
         .ncrews = e->env.crew->ncrews,
-        .lo = ~w[LOW],
-        .hi = w[HIGH],
-        .volume = all.volume,
+        .lo = a->lo,
+        .hi = a->hi,
+        .volume = a->all.volume,
         .align = align_of(e),
         .servers = e->env.places.ops->servers(e->env.places.self),
         .stripe = e->env.stripe,
@@ -616,23 +420,10 @@ static void inspect(struct engine *e)
     int owners = brio_aggregators(&e->extent);
     size_t area = e->phased ? 0 : brio_area_bytes(e->extent.nranks, owners, e->extent.buffer);
     e->shift = 0;
-    e->shelf.last_id = w[LAST_ID];
+    e->shelf.last_id = a->last_id;
     e->stage = INSPECTING;
     brio_count(e->env.stats, BRIO_N_PLAN_MISSES, 1);
     brio_inspect_start(&e->inspect, &e->extent, area, e->maker->domains, mine, err);
-}
-
-void brio_engine_last(const void *self, struct brio_coll_last *out)
-{
-    const struct engine *e = self;
-    bool planned = !e->direct_why && e->found && e->found->plan;
-    *out = (struct brio_coll_last){
-        .plan = planned ? e->found->plan : NULL,
-        .why = e->direct_why ? e->direct_why
-               : !planned    ? "what the ranks access together is too ragged for a plan"
-               : e->fresh    ? "a new plan"
-                             : "the plan of an access before it",
-    };
 }
 
 /* Why no rank has bytes for an owner, as far as this rank knows. */
@@ -658,20 +449,19 @@ static void conclude(struct engine *e, int64_t worst, struct brio_result *out)
 /* What the agreement means: the same on all ranks. */
 static void decide(struct engine *e, enum brio_wait how)
 {
-    const int64_t *w = e->reduce.out;
-    bool hit = !e->reduce.failed && w[OLDEST] > 0 && w[OLDEST] <= ~w[NEWEST] &&
-               (w[SHIFT] == INT64_MIN || w[SHIFT] == ~w[SHIFT_NOT]);
+    const struct brio_accord *a = &e->accord;
+    bool hit = a->plan > 0;
     bool always = e->conf.use[e->io.dir] == BRIO_ON_ALWAYS;
     e->direct_why = NULL;
     e->fresh = !hit;
-    e->rounds.ahead = hit && !w[NOT_AHEAD];
+    e->rounds.ahead = hit && a->ahead;
     if (hit)
-        e->found = brio_shelf_get(&e->shelf, ~w[NEWEST]);
-    if (e->reduce.failed || w[WORST])
+        e->found = brio_shelf_get(&e->shelf, a->plan);
+    if (e->reduce.failed || a->worst)
         e->direct_why = "a rank had failed before";
     else if (e->reduce.skipped)
         e->direct_why = "a rank has gone on, as it was alone the last time";
-    else if (!hit && !always && is_sparse(e))
+    else if (!hit && !always && brio_worth_sparse(&e->env, &a->all))
         e->direct_why = "the gaps between the pieces are large, and would be left anyway";
     bool follows = hit && !e->direct_why && (e->io.dir == BRIO_READ || e->rounds.ahead);
     if (!follows && e->env.crew->region.mem)
@@ -683,7 +473,7 @@ static void decide(struct engine *e, enum brio_wait how)
     else if (!e->found->plan)
         go_direct(e, how);
     else {
-        e->shift = w[SHIFT] == INT64_MIN ? 0 : w[SHIFT];
+        e->shift = a->shift;
         brio_count(e->env.stats, BRIO_N_PLAN_HITS, 1);
         go_on(e, how);
     }
@@ -700,14 +490,16 @@ static void end(struct engine *e)
  * time if they would have needed it. */
 static void agreed(struct engine *e, enum brio_wait how, bool *done, struct brio_result *out)
 {
-    const int64_t *w = e->reduce.out;
-    bool none = !e->reduce.failed && w[MOST] == 0;
-    e->none = none && !w[WORST];
-    *done = none && !e->reduce.skipped;
-    if (e->reduce.skipped && !none)
+    struct brio_accord *a = &e->accord;
+    *a = (struct brio_accord){.none = false};
+    if (!e->reduce.failed)
+        *a = brio_accord_read(e->reduce.out, e->io.dir);
+    e->none = a->none && !a->worst;
+    *done = a->none && !e->reduce.skipped;
+    if (e->reduce.skipped && !a->none)
         brio_meet_forbid_skipping(e->env.team);
     if (*done)
-        conclude(e, w[WORST], out);
+        conclude(e, a->worst, out);
     else
         decide(e, how);
 }

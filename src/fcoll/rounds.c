@@ -33,12 +33,11 @@ static struct place place_of(const struct brio_rounds *r, int owner, size_t k, b
     return (struct place){box->data, r->flat, r->plan->owners[owner].windows[k].box_at};
 }
 
-/* Between the user's memory and the owner's window k. */
-static void copy(const struct brio_rounds *r, int owner, size_t k, brio_off pos, brio_off bytes,
-                 enum brio_laid laid, brio_copier *move)
+/* Between there and the user's memory, data bytes [pos, pos+bytes). */
+static void copy(const struct brio_rounds *r, struct place there, brio_off pos, brio_off bytes,
+                 brio_copier *move)
 {
     const struct brio_io *io = r->io;
-    const struct place there = place_of(r, owner, k, pos, laid);
     struct brio_cursor other, mem;
     brio_count(r->stats, BRIO_N_COPIED, bytes);
     brio_cursor_init(&other, there.map, there.at);
@@ -70,7 +69,8 @@ static void put(const struct brio_rounds *r, int owner, size_t k, brio_off pos, 
     if (far)
         atomic_store(&brio_area_gate(r->crew, owner, k)->laid,
                      use.other ? BRIO_LAID_PAST : BRIO_LAID_PACKED);
-    copy(r, owner, k, pos, bytes, laid, use.other ? brio_stream_copy_past : straight);
+    copy(r, place_of(r, owner, k, pos, laid), pos, bytes,
+         use.other ? brio_stream_copy_past : straight);
     if (chooses)
         brio_distance_end(distance, BRIO_DISTANCE_WRITE, &use, bytes);
 }
@@ -80,7 +80,7 @@ static void fetch(const struct brio_rounds *r, int owner, size_t k, brio_off pos
 {
     enum brio_laid laid = brio_rounds_laid(r, owner, k);
     int64_t began = brio_now();
-    copy(r, owner, k, pos, bytes, laid, brio_copy);
+    copy(r, place_of(r, owner, k, pos, laid), pos, bytes, brio_copy);
     if (may_be_far(r, owner))
         brio_distance_next(brio_rounds_distance(r), brio_rounds_reads(r),
                            laid == BRIO_LAID_PAST, began, bytes);
