@@ -1,7 +1,7 @@
 /* Few ranks take seats, and each looks at those of all others: no line is written by two (two
  * ranks, 13 words: 0.2 us; with words in common 1.7). Many write to words in common: the last
  * to arrive clears the other set of them, which nobody reads any more, and opens the next
- * epoch. Who skips some says only how far he is. */
+ * epoch. */
 #include "comm/meet.h"
 
 #include <stdatomic.h>
@@ -15,12 +15,9 @@ void brio_meet_init(struct brio_meet *meet)
         STORE(&meet->most[i % 2][i / 2], INT64_MIN);
     for (int i = 0; i < 2 * BRIO_MEET_SEATS; i++)
         STORE(&meet->seat[i % 2][i / 2].epoch, 0);
-    for (int i = 0; i < BRIO_MEET_SEATS; i++) {
+    for (int i = 0; i < BRIO_MEET_SEATS; i++)
         STORE(&meet->way[i].left, 0);
-        meet->way[i].clear = 0;
-    }
     STORE(&meet->patient, 0);
-    STORE(&meet->no_skipping, false);
     atomic_store(&meet->arrived, 0);
     atomic_store(&meet->over.rung, 0);
     atomic_store(&meet->over.sleepers, 0);
@@ -41,30 +38,17 @@ static uint32_t last_sat(const struct brio_team *team)
     return is_after(even, odd) ? even : odd;
 }
 
-/* The last one that it sat in or skipped. */
-static uint32_t last_met(const struct brio_team *team)
-{
-    uint32_t sat = last_sat(team), left = LOAD(&team->meet->way[team->rank].left);
-    return is_after(left, sat) ? left : sat;
-}
-
 /* A rank takes part in the next meeting only when it has left this one: what it overwrites
- * then, of the one before, nobody looks at any more. (It has skipped some only when all had
- * left what it sat in.) */
+ * then, of the one before, nobody looks at any more. */
 static uint32_t sit_down(const struct brio_team *team, const int64_t *words, int n)
 {
     struct brio_meet *meet = team->meet;
-    uint32_t epoch = last_met(team) + 1;
+    uint32_t epoch = last_sat(team) + 1;
     struct brio_seat *seat = &meet->seat[epoch & 1][team->rank];
     for (int i = 0; i < n; i++)
         STORE(&seat->word[i], words[i]);
     atomic_store_explicit(&seat->epoch, epoch, memory_order_release);
     return epoch;
-}
-
-static bool has_left(const struct brio_team *team, uint32_t epoch, int r)
-{
-    return !is_after(epoch, atomic_load(&team->meet->way[r].left));
 }
 
 static bool sits(const struct brio_team *team, uint32_t epoch, int r)
@@ -75,28 +59,23 @@ static bool sits(const struct brio_team *team, uint32_t epoch, int r)
 /* The first rank from *r on that has not come; false if all have. */
 static bool lacks(const struct brio_team *team, uint32_t epoch, int *r)
 {
-    while (*r < team->nranks && (sits(team, epoch, *r) || has_left(team, epoch, *r)))
+    while (*r < team->nranks && (sits(team, epoch, *r)))
         ++*r;
     return *r < team->nranks;
 }
 
-/* Whether someone no longer only looks: of a rank that begins to wait and one that has come or
- * gone on at that time, one sees the other. */
-static bool has_sleepers(struct brio_meet *meet)
-{
-    atomic_thread_fence(memory_order_seq_cst);
-    return atomic_load(&meet->patient) > 0;
-}
-
-/* Whoever may have been the last wakes the others. */
+/* Whoever may have been the last wakes the others; if they are still looking, that is not
+ * needed. Of a rank that begins to wait and one that comes at that time, one sees the other. */
 void brio_meet_call(const struct brio_team *team, uint32_t epoch)
 {
     int r = 0;
-    if (brio_meet_has_seats(team) && has_sleepers(team->meet) && !lacks(team, epoch, &r))
+    if (!brio_meet_has_seats(team))
+        return;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load(&team->meet->patient) > 0 && !lacks(team, epoch, &r))
         brio_bell_ring(&team->meet->over);
 }
 
-/* Looks at the seat only: who writes another line for himself is not to miss it each time. */
 static bool sees(const struct brio_team *team, uint32_t epoch, int r)
 {
     _Atomic uint32_t *at = &team->meet->seat[epoch & 1][r].epoch;
@@ -125,7 +104,7 @@ static void wait_for_all(const struct brio_team *team, uint32_t epoch, int *r)
 }
 
 static bool seats_over(const struct brio_team *team, uint32_t epoch, enum brio_wait how,
-                       int64_t *most, int n, bool *skipped)
+                       int64_t *most, int n)
 {
     int r = 0;
     if (how == BRIO_BLOCK)
@@ -136,13 +115,16 @@ static bool seats_over(const struct brio_team *team, uint32_t epoch, enum brio_w
         most[i] = INT64_MIN;
     for (int k = 0; k < team->nranks; k++) {
         struct brio_seat *seat = &team->meet->seat[epoch & 1][k];
-        bool here = sits(team, epoch, k);
-        *skipped |= !here;
-        for (int i = 0; here && i < n; i++)
+        for (int i = 0; i < n; i++)
             most[i] = brio_max(most[i], LOAD(&seat->word[i]));
     }
     atomic_store_explicit(&team->meet->way[team->rank].left, epoch, memory_order_release);
     return true;
+}
+
+static bool has_left(const struct brio_team *team, uint32_t epoch, int r)
+{
+    return !is_after(epoch, atomic_load(&team->meet->way[r].left));
 }
 
 static bool all_left(const struct brio_team *team, uint32_t epoch)
@@ -153,38 +135,12 @@ static bool all_left(const struct brio_team *team, uint32_t epoch)
     return r == team->nranks;
 }
 
-/* It sits down before its seat, or another rank, is so far behind that what comes later looks
- * earlier. */
-bool brio_meet_skip(const struct brio_team *team, uint32_t n)
-{
-    enum {
-        FARTHEST = 1 << 30
-    };
-    struct brio_meet *meet = team->meet;
-    if (!brio_meet_has_seats(team) || LOAD(&meet->no_skipping))
-        return false;
-    struct brio_way *way = &meet->way[team->rank];
-    uint32_t sat = last_sat(team), met = last_met(team);
-    if (met - sat >= FARTHEST || (way->clear != sat && !all_left(team, sat)))
-        return false;
-    way->clear = sat;
-    atomic_store_explicit(&way->left, met + n, memory_order_release);
-    if (has_sleepers(meet))
-        brio_bell_ring(&meet->over);
-    return true;
-}
-
-void brio_meet_forbid_skipping(const struct brio_team *team)
-{
-    STORE(&team->meet->no_skipping, true);
-}
-
 /* Nobody rings for that: naps end by themselves. */
 bool brio_meet_caught_up(const struct brio_team *team, enum brio_wait how)
 {
     struct brio_meet *meet = team->meet;
     int round = 0;
-    while (!all_left(team, last_met(team))) {
+    while (!all_left(team, last_sat(team))) {
         if (how == BRIO_POLL)
             return false;
         brio_bell_wait(team, &meet->over, brio_bell_heard(&meet->over), &round);
@@ -224,13 +180,12 @@ void brio_meet_enter(const struct brio_team *team, const int64_t *words, int n, 
 }
 
 bool brio_meet_over(const struct brio_team *team, uint32_t epoch, enum brio_wait how,
-                    int64_t *most, int n, bool *skipped)
+                    int64_t *most, int n)
 {
     struct brio_meet *meet = team->meet;
     int round = 0;
-    *skipped = false;
     if (brio_meet_has_seats(team))
-        return seats_over(team, epoch, how, most, n, skipped);
+        return seats_over(team, epoch, how, most, n);
     while (brio_bell_heard(&meet->over) == epoch) {
         if (how == BRIO_POLL)
             return false;

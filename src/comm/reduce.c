@@ -21,7 +21,7 @@ void brio_reduce_bring(struct brio_reduce *r, const struct brio_team *team)
 {
     r->team = team;
     r->req = MPI_REQUEST_NULL;
-    r->failed = r->skipped = false;
+    r->failed = false;
     if (team->meet)
         brio_meet_enter(team, r->in, r->n, &r->epoch);
     else /* MPI_Allreduce would not match that of a rank that must not wait inside of MPI */
@@ -44,7 +44,7 @@ void brio_reduce_start(struct brio_reduce *r, const struct brio_team *team)
 bool brio_reduce_done(struct brio_reduce *r, enum brio_wait how)
 {
     if (r->team->meet)
-        return brio_meet_over(r->team, r->epoch, how, r->out, r->n, &r->skipped);
+        return brio_meet_over(r->team, r->epoch, how, r->out, r->n);
     if (r->failed || r->req == MPI_REQUEST_NULL)
         return true;
     if (how == BRIO_POLL)

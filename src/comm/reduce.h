@@ -14,8 +14,7 @@ struct brio_reduce {
     int64_t in[BRIO_MEET_WORDS], out[BRIO_MEET_WORDS];
     MPI_Request req;
     uint32_t epoch;
-    bool failed;  /* MPI itself did: out is nothing */
-    bool skipped; /* by a rank, of which out tells nothing (brio_meet_skip) */
+    bool failed; /* MPI itself did: out is nothing */
 };
 
 /* Collective. r->n and r->in have been set. Nobody waits in it. */

@@ -19,7 +19,8 @@ static BRIO_ERR flush(struct brio_file *f)
     brio_op_together(f);
     enum brio_err err = brio_shared_settle(f);
     enum brio_err flushed = f->plain.ops->flush(f->plain.self);
-    return err ? err : flushed;
+    enum brio_err owed = brio_ground_owes(&f->ground);
+    return err ? err : flushed ? flushed : owed;
 }
 
 /* Collective. The same, and what comes next, on whatever rank, comes behind all of it. */

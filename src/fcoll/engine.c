@@ -137,17 +137,10 @@ static bool may_promise(const struct engine *e)
 {
     const struct brio_io *io = &e->io;
     brio_off lo, hi;
-    if (!e->hasty || io->dir == BRIO_READ)
+    if (io->dir == BRIO_READ || !brio_worth_hurry(&e->env))
         return false;
     brio_map_bounds(io->file, io->pos, io->bytes, &lo, &hi);
     return brio_ground_holds(e->env.ground, io->base + lo, hi - lo);
-}
-
-/* The access may be over before all have ended it. */
-static void hurry(struct engine *e)
-{
-    e->hurried = true;
-    brio_count(e->env.stats, BRIO_N_HURRIED, 1);
 }
 
 /* Takes part in the agreement with nothing left to move. */
@@ -157,8 +150,8 @@ static void promise(struct engine *e, enum brio_wait how)
     e->io.bytes = 0;
     tell(e, how);
     e->io.bytes = bytes;
-    e->promised = true;
-    hurry(e);
+    e->promised = e->hurried = true;
+    brio_count(e->env.stats, BRIO_N_PROMISED, 1);
 }
 
 /* Bytes that need no owner are moved before anything is agreed on: if no rank has others, the
@@ -170,7 +163,6 @@ static void begin(struct engine *e, enum brio_wait how)
         agree(e, how);
         return;
     }
-    e->hasty = brio_worth_hurry(&e->env);
     if (may_promise(e))
         promise(e, how);
     e->stage = MOVING;
@@ -179,13 +171,12 @@ static void begin(struct engine *e, enum brio_wait how)
     e->env.lane->ops->submit(e->env.lane->self, io, how, &e->ticket);
 }
 
-/* A rank that hurried on does not write what others still read, or the other way round. */
+/* A rank that hurried on does not read what others still write. */
 void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
                        enum brio_wait how)
 {
     struct engine *e = self;
     const struct brio_crew *crew = e->env.crew;
-    bool turns = e->hurried && io->dir != e->io.dir;
     if (crew->region.mem && !e->berth.stays &&
         brio_berth_look(&e->berth, brio_area_berths(crew, e->env.team->nranks), &crew->team,
                         e->owned))
@@ -196,7 +187,7 @@ void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
     e->promised = false;
     if (mine)
         brio_err_save(e->text);
-    if (turns)
+    if (e->hurried && io->dir == BRIO_READ)
         e->stage = CATCHING;
     else
         begin(e, how);
@@ -216,26 +207,14 @@ static bool moved_own(struct engine *e, enum brio_wait how)
     return true;
 }
 
-/* They have been promised this rank's bytes. */
+/* They have been promised this rank's bytes. If it could not keep it, they hear of it later. */
 static void await_others(struct engine *e)
 {
+    if (e->mine)
+        brio_ground_gave_way(e->env.ground, e->mine);
     e->stage = AGREEING;
     brio_phase(e->env.stats, BRIO_PHASE_WAIT);
     brio_reduce_call(&e->reduce);
-}
-
-/* A rank that has read its bytes wants nothing of the others: if they want nothing of each
- * other either, as the last time, it does not wait for them. */
-static bool goes_on(struct engine *e)
-{
-    enum {
-        MEETINGS = 2 /* an agreement, and the verdict of those who have noticed */
-    };
-    if (e->io.dir != BRIO_READ || e->mine || !e->none || !e->hasty ||
-        !brio_meet_skip(e->env.team, MEETINGS))
-        return false;
-    hurry(e);
-    return true;
 }
 
 static void go_direct(struct engine *e, enum brio_wait how)
@@ -439,11 +418,11 @@ static const char *why_none(const struct engine *e)
 }
 
 /* The agreement is the verdict, too. */
-static void conclude(struct engine *e, int64_t worst, struct brio_result *out)
+static void conclude(struct engine *e, struct brio_result *out)
 {
     e->direct_why = why_none(e);
     brio_count(e->env.stats, BRIO_N_DIRECT, 1);
-    *out = (struct brio_result){.err = brio_verdict_read(worst)};
+    *out = (struct brio_result){.err = brio_verdict_read(e->accord.worst)};
 }
 
 /* What the agreement means: the same on all ranks. */
@@ -459,8 +438,6 @@ static void decide(struct engine *e, enum brio_wait how)
         e->found = brio_shelf_get(&e->shelf, a->plan);
     if (e->reduce.failed || a->worst)
         e->direct_why = "a rank had failed before";
-    else if (e->reduce.skipped)
-        e->direct_why = "a rank has gone on, as it was alone the last time";
     else if (!hit && !always && brio_worth_sparse(&e->env, &a->all))
         e->direct_why = "the gaps between the pieces are large, and would be left anyway";
     bool follows = hit && !e->direct_why && (e->io.dir == BRIO_READ || e->rounds.ahead);
@@ -486,20 +463,15 @@ static void end(struct engine *e)
     brio_ending_agree(&e->reduce, &e->rounds);
 }
 
-/* What all do if a rank went on without them: they do without it, and it will wait the next
- * time if they would have needed it. */
 static void agreed(struct engine *e, enum brio_wait how, bool *done, struct brio_result *out)
 {
     struct brio_accord *a = &e->accord;
     *a = (struct brio_accord){.none = false};
     if (!e->reduce.failed)
         *a = brio_accord_read(e->reduce.out, e->io.dir);
-    e->none = a->none && !a->worst;
-    *done = a->none && !e->reduce.skipped;
-    if (e->reduce.skipped && !a->none)
-        brio_meet_forbid_skipping(e->env.team);
+    *done = a->none;
     if (*done)
-        conclude(e, a->worst, out);
+        conclude(e, out);
     else
         decide(e, how);
 }
@@ -518,10 +490,7 @@ static bool advance(struct engine *e, enum brio_wait how, bool *done, struct bri
     case MOVING:
         if (!moved_own(e, how))
             return false;
-        *done = goes_on(e);
-        if (*done)
-            conclude(e, BRIO_OK, out);
-        else if (e->promised)
+        if (e->promised)
             await_others(e);
         else
             agree(e, how);

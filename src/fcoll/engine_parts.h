@@ -40,9 +40,7 @@ struct engine {
     enum brio_err mine;
     char text[BRIO_ERR_TEXT]; /* of mine */
     bool promised; /* its bytes are certain, and so agreed on before they are moved */
-    bool hasty;    /* it need not wait for the others */
-    bool hurried;  /* the last access was over before all ranks had ended it */
-    bool none;     /* in the last agreement no rank had bytes for an owner */
+    bool hurried;  /* the last write was over before all ranks had ended it */
     struct brio_kept *found;
     bool sure;              /* it is the only one that serves this rank, not just the newest */
     struct brio_plan *made; /* not kept yet */

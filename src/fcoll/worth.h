@@ -24,7 +24,7 @@ bool brio_worth_planning(const struct brio_coll_env *env, const struct brio_io *
  * they are one piece that the page cache of a local file system takes as well. */
 bool brio_worth_owner(const struct brio_coll_env *env, const struct brio_io *io);
 
-/* Whether a rank that accesses its own bytes need not wait for the others to end theirs. */
+/* Whether a rank that writes its own bytes need not wait for the others to end theirs. */
 bool brio_worth_hurry(const struct brio_coll_env *env);
 
 /* An access of all ranks together, as each of them knows it. */

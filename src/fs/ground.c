@@ -65,7 +65,20 @@ bool brio_ground_holds(struct brio_ground *g, brio_off off, brio_off len)
     return is_known(g, off, len);
 }
 
+void brio_ground_gave_way(struct brio_ground *g, enum brio_err err)
+{
+    g->gave_way = err;
+    g->hi = g->lo;
+}
+
+BRIO_ERR brio_ground_owes(struct brio_ground *g)
+{
+    enum brio_err err = g->gave_way;
+    g->gave_way = BRIO_OK;
+    return err ? brio_fail(err, "a collective write of before failed here") : BRIO_OK;
+}
+
 void brio_ground_forget(struct brio_ground *g)
 {
-    *g = (struct brio_ground){.fd = g->fd};
+    *g = (struct brio_ground){.fd = g->fd, .gave_way = g->gave_way};
 }

@@ -1,5 +1,5 @@
 /* Meetings in memory: the largest of each word, of this meeting and no other, however the ranks
- * come and wait; who skips one; and what a rank has written before is there for all who have
+ * come and wait; and what a rank has written before is there for all who have
  * met it. */
 #include <sched.h>
 #include <unistd.h>
@@ -101,56 +101,8 @@ static void what_was_written_is_there(void)
     crewed_close(&t);
 }
 
-/* Ranks skip pairs of meetings at random: those who sit hear of it, and hear the largest word
- * of those who sit with them, and nothing else. Who must not skip sits. */
-static void skip_some(enum brio_wait how)
-{
-    struct brio_reduce r;
-    int nskips = 0;
-    if (!crewed_open(&t, 1))
-        return;
-    for (int m = 0; m < MEETINGS; m++) {
-        if (word_of(test_rank, m, 14) % 97 == 0)
-            usleep((useconds_t)(200 + m % 1000));
-        if (word_of(test_rank, m, 13) % 3 && brio_meet_skip(&t.team, 2)) {
-            nskips++;
-            continue;
-        }
-        for (int turn = 0; turn < 2; turn++) { /* each rank says what it brings, if it comes */
-            r.n = BRIO_MEET_SEATS + 1;
-            for (int i = 0; i < r.n; i++)
-                r.in[i] = i == test_rank ? 2 * m + turn : -1;
-            brio_reduce_start(&r, &t.team);
-            while (!brio_reduce_done(&r, how))
-                sched_yield();
-            int came = 0;
-            for (int i = 0; i < test_nranks; i++) {
-                came += r.out[i] != -1;
-                CHECK(r.out[i] == -1 || r.out[i] == 2 * m + turn,
-                      "meeting %d: rank %d brought %lld", 2 * m + turn, i, (long long)r.out[i]);
-            }
-            CHECK(r.out[test_rank] == 2 * m + turn, "its own word is not there");
-            CHECK(r.skipped == (came < test_nranks), "%d of %d came, and it is told that %s",
-                  came, test_nranks, r.skipped ? "one did not" : "all did");
-        }
-    }
-    CHECK(nskips > 0 || test_nranks > BRIO_MEET_SEATS, "it never could skip one");
-    crewed_close(&t);
-}
-
-static void some_skip(void)
-{
-    skip_some(BRIO_BLOCK);
-}
-
-static void some_skip_and_look(void)
-{
-    skip_some(BRIO_POLL);
-}
-
-/* A rank that has skipped meetings may be behind or ahead, and waits for the others if it
- * asks. */
-static void who_skips_can_wait(void)
+/* Who has left a meeting may still wait until all others have left it, too. */
+static void who_has_left_can_wait(void)
 {
     struct brio_reduce r = {.n = 1};
     if (test_nranks > BRIO_MEET_SEATS || !crewed_open(&t, 1))
@@ -162,13 +114,12 @@ static void who_skips_can_wait(void)
         ;
     CHECK(!err, "%s", brio_err_text());
     for (int m = 0; m < MEETINGS / 10 && !err; m++) {
+        brio_reduce_bring(&r, &t.team);
         if ((m + test_rank) % 5 == 0)
             usleep(300);
         *(_Atomic int *)(void *)(region->mem + 64 * test_rank) = m + 1;
-        if (!brio_meet_skip(&t.team, 1)) {
-            brio_reduce_start(&r, &t.team);
-            brio_reduce_done(&r, BRIO_BLOCK);
-        }
+        brio_reduce_call(&r);
+        brio_reduce_done(&r, BRIO_BLOCK);
         while (!brio_meet_caught_up(&t.team, m % 2 ? BRIO_BLOCK : BRIO_POLL))
             sched_yield();
         for (int rank = 0; rank < test_nranks; rank++) {
@@ -179,65 +130,32 @@ static void who_skips_can_wait(void)
     crewed_close(&t);
 }
 
-/* As if so many meetings had been before, of which this rank sat in all, or skipped the last.
- */
-static void set_back(uint32_t met, uint32_t skipped)
-{
-    struct brio_meet *meet = t.team.meet;
-    uint32_t sat = met - skipped;
-    MPI_Barrier(MPI_COMM_WORLD);
-    meet->seat[sat & 1][test_rank].epoch = sat;
-    meet->seat[~sat & 1][test_rank].epoch = sat - 1;
-    meet->way[test_rank] = (struct brio_way){.left = met, .clear = sat};
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-
-/* Numbers of meetings begin again, and skipping comes to an end before a seat is too old. */
+/* Numbers of meetings begin again. */
 static void meetings_without_end(void)
 {
     struct brio_reduce r = {.n = 1};
     if (test_nranks > BRIO_MEET_SEATS || !crewed_open(&t, 1))
         return;
-    const uint32_t met[] = {UINT32_MAX - 50, INT32_MAX - 50, 5, 1u << 30};
-    for (int i = 0; i < 4; i++)
-        for (int far = 0; far < 2; far++) {
-            int nskips = 0, nsat = 0;
-            set_back(met[i], far ? (1u << 30) - 40 : 0);
-            for (int m = 0; m < 200; m++) {
-                if (brio_meet_skip(&t.team, 1)) {
-                    nskips++;
-                    continue;
-                }
-                r.in[0] = m;
-                brio_reduce_start(&r, &t.team);
-                brio_reduce_done(&r, BRIO_BLOCK);
-                CHECK(r.out[0] == m, "%lld was brought to meeting %d", (long long)r.out[0], m);
-                nsat++;
-            }
-            CHECK(brio_meet_caught_up(&t.team, BRIO_BLOCK), "the others are not there");
-            CHECK(nskips > 0 && (nsat > 0 || !far), "%d skipped, %d not", nskips, nsat);
+    const uint32_t met[] = {UINT32_MAX - 50, INT32_MAX - 50};
+    for (int i = 0; i < 2; i++) {
+        struct brio_meet *meet = t.team.meet;
+        MPI_Barrier(MPI_COMM_WORLD);
+        meet->seat[met[i] & 1][test_rank].epoch = met[i];
+        meet->seat[~met[i] & 1][test_rank].epoch = met[i] - 1;
+        meet->way[test_rank].left = met[i];
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int m = 0; m < 200; m++) {
+            r.in[0] = m;
+            brio_reduce_start(&r, &t.team);
+            brio_reduce_done(&r, BRIO_BLOCK);
+            CHECK(r.out[0] == m, "%lld was brought to meeting %d", (long long)r.out[0], m);
         }
+        CHECK(brio_meet_caught_up(&t.team, BRIO_BLOCK), "the others are not there");
+    }
     crewed_close(&t);
 }
 
-/* Not where ranks share too few seats, and not when somebody has forbidden it. */
-static void skipping_can_be_forbidden(void)
-{
-    struct brio_reduce r = {.n = 1};
-    if (!crewed_open(&t, 1))
-        return;
-    if (test_rank == 0)
-        brio_meet_forbid_skipping(&t.team);
-    brio_reduce_start(&r, &t.team);
-    brio_reduce_done(&r, BRIO_BLOCK);
-    CHECK(!brio_meet_skip(&t.team, 1), "it skipped");
-    crewed_close(&t);
-}
-
-static const struct test_case cases[] = {TEST(some_skip),
-                                         TEST(some_skip_and_look),
-                                         TEST(who_skips_can_wait),
-                                         TEST(skipping_can_be_forbidden),
+static const struct test_case cases[] = {TEST(who_has_left_can_wait),
                                          TEST(meetings_without_end),
                                          TEST(all_wait),
                                          TEST(all_look),

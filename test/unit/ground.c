@@ -115,9 +115,28 @@ static void a_cut_is_remembered(void)
     drop_file();
 }
 
-static const struct test_case cases[] = {
-    TEST(what_is_new_is_not_there), TEST(a_hole_is_not_there), TEST(it_is_asked_again),
-    TEST(a_limit_counts),           TEST(a_cut_is_remembered), {0}};
+static void what_is_owed_is_told_once(void)
+{
+    make_file();
+    for (int i = 0; i < 4; i++)
+        write_piece(i);
+    (void)holds(3);
+    CHECK(holds(2) && brio_ground_owes(&ground) == BRIO_OK, "something is owed");
+    brio_ground_gave_way(&ground, BRIO_EIO);
+    CHECK(ground.hi == ground.lo, "what gave way is still trusted");
+    brio_ground_forget(&ground);
+    CHECK(brio_ground_owes(&ground) == BRIO_EIO, "nobody is told");
+    CHECK(brio_ground_owes(&ground) == BRIO_OK, "it is told twice");
+    drop_file();
+}
+
+static const struct test_case cases[] = {TEST(what_is_new_is_not_there),
+                                         TEST(a_hole_is_not_there),
+                                         TEST(it_is_asked_again),
+                                         TEST(a_limit_counts),
+                                         TEST(a_cut_is_remembered),
+                                         TEST(what_is_owed_is_told_once),
+                                         {0}};
 
 int main(int argc, char **argv)
 {
