@@ -43,8 +43,13 @@ void brio_reduce_start(struct brio_reduce *r, const struct brio_team *team)
 
 bool brio_reduce_done(struct brio_reduce *r, enum brio_wait how)
 {
+    return brio_reduce_head(r, how, r->n);
+}
+
+bool brio_reduce_head(struct brio_reduce *r, enum brio_wait how, int n)
+{
     if (r->team->meet)
-        return brio_meet_over(r->team, r->epoch, how, r->out, r->n);
+        return brio_meet_over(r->team, r->epoch, how, r->out, n);
     if (r->failed || r->req == MPI_REQUEST_NULL)
         return true;
     if (how == BRIO_POLL)

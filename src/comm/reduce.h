@@ -26,6 +26,10 @@ void brio_reduce_bring(struct brio_reduce *r, const struct brio_team *team);
 void brio_reduce_call(struct brio_reduce *r);
 bool brio_reduce_done(struct brio_reduce *r, enum brio_wait how);
 
+/* The same, of which only the first n words are wanted; the others are had by brio_reduce_done
+ * later, before this rank begins another reduction of the team. */
+bool brio_reduce_head(struct brio_reduce *r, enum brio_wait how, int n);
+
 BRIO_DOOR_END
 
 #endif

@@ -5,9 +5,9 @@
 
 enum word {
     WORST,     /* failure */
+    MOST,      /* bytes left of one rank */
     LOW,       /* ~ of the first byte that is left */
     HIGH,      /* one past the last */
-    MOST,      /* bytes left of one rank */
     SMALLEST,  /* ~ of the average piece */
     FIRST,     /* ~ of the first rank that has any */
     FINAL,     /* and the last */
@@ -22,6 +22,7 @@ enum word {
     WORDS
 };
 
+_Static_assert((int)MOST < (int)BRIO_ACCORD_HEAD, "what the head tells");
 _Static_assert((int)WORDS <= (int)BRIO_MEET_WORDS, "more than one meeting holds");
 
 int brio_accord_say(int64_t *w, const struct brio_say *say)
@@ -68,10 +69,15 @@ static int64_t plan_of(const int64_t *w)
     return alike && w[OLDEST] > 0 && w[OLDEST] <= ~w[NEWEST] ? ~w[NEWEST] : 0;
 }
 
+bool brio_accord_none(const int64_t *w)
+{
+    return w[MOST] == 0;
+}
+
 struct brio_accord brio_accord_read(const int64_t *w, enum brio_dir dir)
 {
-    if (w[MOST] == 0)
-        return (struct brio_accord){.worst = w[WORST], .none = true, .last_id = w[LAST_ID]};
+    if (brio_accord_none(w))
+        return (struct brio_accord){.worst = w[WORST], .none = true};
     int nsources = (int)(w[FINAL] - ~w[FIRST]) + 1;
     return (struct brio_accord){
         .worst = w[WORST],

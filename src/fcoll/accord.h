@@ -37,6 +37,13 @@ struct brio_accord {
     bool ahead;      /* all are */
 };
 
+enum {
+    BRIO_ACCORD_HEAD = 2 /* words that tell whether the others are wanted */
+};
+
+/* Whether nobody has any bytes left: the head is all there is to know then. */
+bool brio_accord_none(const int64_t *words);
+
 struct brio_accord brio_accord_read(const int64_t *words, enum brio_dir dir);
 
 #endif

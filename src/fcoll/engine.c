@@ -110,14 +110,14 @@ static bool only_follows(const struct engine *e)
 static bool has_agreed(struct engine *e, enum brio_wait how)
 {
     if (how == BRIO_POLL || !only_follows(e))
-        return brio_reduce_done(&e->reduce, how);
+        return brio_reduce_head(&e->reduce, how, BRIO_ACCORD_HEAD);
     int round = brio_rounds_doze(&e->rounds);
     struct brio_bell *bell =
         e->rounds.ahead ? brio_rounds_bell(&e->rounds)
                         : brio_area_bell(e->env.crew, e->env.team->nranks, e->env.team->rank);
     for (;;) {
         uint32_t heard = brio_bell_heard(bell);
-        if (brio_reduce_done(&e->reduce, BRIO_POLL))
+        if (brio_reduce_head(&e->reduce, BRIO_POLL, BRIO_ACCORD_HEAD))
             return true;
         brio_bell_wait(&e->env.crew->team, bell, heard, &round);
     }
@@ -467,8 +467,11 @@ static void agreed(struct engine *e, enum brio_wait how, bool *done, struct brio
 {
     struct brio_accord *a = &e->accord;
     *a = (struct brio_accord){.none = false};
-    if (!e->reduce.failed)
+    if (!e->reduce.failed) {
+        if (!brio_accord_none(e->reduce.out))
+            (void)brio_reduce_done(&e->reduce, BRIO_POLL);
         *a = brio_accord_read(e->reduce.out, e->io.dir);
+    }
     *done = a->none;
     if (*done)
         conclude(e, out);
