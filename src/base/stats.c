@@ -75,7 +75,6 @@ static const char *const names[BRIO_N_SIZES] = {
     [BRIO_N_PLAN_MISSES] = "plan.misses",
     [BRIO_N_PLAN_CPU] = "cpu.plan",
     [BRIO_N_DIRECT] = "direct",
-    [BRIO_N_PROMISED] = "promised",
     [BRIO_N_OWNERS] = "owners",
     [BRIO_N_OWNED] = "owned",
     [BRIO_N_WINDOWS] = "windows",

@@ -47,8 +47,7 @@ enum brio_counter {
     BRIO_N_PLAN_MISSES,                            /* one was made */
     BRIO_N_PLAN_CPU, /* nanoseconds of processor time that went into it; less than the phase
                         took where ranks share cores, or sleep */
-    BRIO_N_DIRECT,   /* each rank accessed its own bytes, */
-    BRIO_N_PROMISED, /* and this one said that it went well while it was under way */
+    BRIO_N_DIRECT,   /* each rank accessed its own bytes */
     BRIO_N_OWNERS,   /* aggregators of the accesses with a plan, added up */
     BRIO_N_OWNED,    /* accesses in which this rank was one */
     BRIO_N_WINDOWS,  /* buffers of the file that this rank accessed for others */

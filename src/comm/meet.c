@@ -9,14 +9,17 @@
 #define LOAD(at)         atomic_load_explicit(at, memory_order_relaxed)
 #define STORE(at, value) atomic_store_explicit(at, value, memory_order_relaxed)
 
+static bool is_seated(const struct brio_team *team)
+{
+    return team->nranks <= BRIO_MEET_SEATS;
+}
+
 void brio_meet_init(struct brio_meet *meet)
 {
     for (int i = 0; i < 2 * BRIO_MEET_WORDS; i++)
         STORE(&meet->most[i % 2][i / 2], INT64_MIN);
     for (int i = 0; i < 2 * BRIO_MEET_SEATS; i++)
         STORE(&meet->seat[i % 2][i / 2].epoch, 0);
-    for (int i = 0; i < BRIO_MEET_SEATS; i++)
-        STORE(&meet->way[i].left, 0);
     STORE(&meet->patient, 0);
     atomic_store(&meet->arrived, 0);
     atomic_store(&meet->over.rung, 0);
@@ -59,18 +62,16 @@ static bool sits(const struct brio_team *team, uint32_t epoch, int r)
 /* The first rank from *r on that has not come; false if all have. */
 static bool lacks(const struct brio_team *team, uint32_t epoch, int *r)
 {
-    while (*r < team->nranks && (sits(team, epoch, *r)))
+    while (*r < team->nranks && sits(team, epoch, *r))
         ++*r;
     return *r < team->nranks;
 }
 
 /* Whoever may have been the last wakes the others; if they are still looking, that is not
  * needed. Of a rank that begins to wait and one that comes at that time, one sees the other. */
-void brio_meet_call(const struct brio_team *team, uint32_t epoch)
+static void call(const struct brio_team *team, uint32_t epoch)
 {
     int r = 0;
-    if (!brio_meet_has_seats(team))
-        return;
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load(&team->meet->patient) > 0 && !lacks(team, epoch, &r))
         brio_bell_ring(&team->meet->over);
@@ -118,33 +119,6 @@ static bool seats_over(const struct brio_team *team, uint32_t epoch, enum brio_w
         for (int i = 0; i < n; i++)
             most[i] = brio_max(most[i], LOAD(&seat->word[i]));
     }
-    atomic_store_explicit(&team->meet->way[team->rank].left, epoch, memory_order_release);
-    return true;
-}
-
-static bool has_left(const struct brio_team *team, uint32_t epoch, int r)
-{
-    return !is_after(epoch, atomic_load(&team->meet->way[r].left));
-}
-
-static bool all_left(const struct brio_team *team, uint32_t epoch)
-{
-    int r = 0;
-    while (r < team->nranks && has_left(team, epoch, r))
-        r++;
-    return r == team->nranks;
-}
-
-/* Nobody rings for that: naps end by themselves. */
-bool brio_meet_caught_up(const struct brio_team *team, enum brio_wait how)
-{
-    struct brio_meet *meet = team->meet;
-    int round = 0;
-    while (!all_left(team, last_sat(team))) {
-        if (how == BRIO_POLL)
-            return false;
-        brio_bell_wait(team, &meet->over, brio_bell_heard(&meet->over), &round);
-    }
     return true;
 }
 
@@ -176,7 +150,12 @@ static uint32_t join(const struct brio_team *team, const int64_t *words, int n)
 
 void brio_meet_enter(const struct brio_team *team, const int64_t *words, int n, uint32_t *epoch)
 {
-    *epoch = brio_meet_has_seats(team) ? sit_down(team, words, n) : join(team, words, n);
+    if (is_seated(team)) {
+        *epoch = sit_down(team, words, n);
+        call(team, *epoch);
+    } else {
+        *epoch = join(team, words, n);
+    }
 }
 
 bool brio_meet_over(const struct brio_team *team, uint32_t epoch, enum brio_wait how,
@@ -184,7 +163,7 @@ bool brio_meet_over(const struct brio_team *team, uint32_t epoch, enum brio_wait
 {
     struct brio_meet *meet = team->meet;
     int round = 0;
-    if (brio_meet_has_seats(team))
+    if (is_seated(team))
         return seats_over(team, epoch, how, most, n);
     while (brio_bell_heard(&meet->over) == epoch) {
         if (how == BRIO_POLL)

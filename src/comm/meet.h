@@ -18,11 +18,6 @@ struct brio_seat {
     _Atomic int64_t word[BRIO_MEET_WORDS];
 } __attribute__((aligned(128)));
 
-/* How far a rank is; written by it alone. */
-struct brio_way {
-    _Atomic uint32_t left; /* the last meeting that it is through with */
-} __attribute__((aligned(128)));
-
 struct brio_meet {
     _Atomic uint32_t arrived;
     char pad[60];
@@ -32,7 +27,6 @@ struct brio_meet {
     char more[60];
     _Atomic int64_t most[2][BRIO_MEET_WORDS];
     struct brio_seat seat[2][BRIO_MEET_SEATS]; /* if there are no more ranks than seats */
-    struct brio_way way[BRIO_MEET_SEATS];
 };
 
 /* The ranks of a file. */
@@ -45,22 +39,12 @@ struct brio_team {
 /* By one rank, before any other can see it. */
 void brio_meet_init(struct brio_meet *meet);
 
-/* Brings n words to the meeting; *epoch is which one it is. Those who sleep may not know before
- * brio_meet_call. */
+/* Brings n words to the meeting; *epoch is which one it is. */
 void brio_meet_enter(const struct brio_team *team, const int64_t *words, int n,
                      uint32_t *epoch);
-void brio_meet_call(const struct brio_team *team, uint32_t epoch);
 
 /* True when all have come; then the largest of each word is in `most`. */
 bool brio_meet_over(const struct brio_team *team, uint32_t epoch, enum brio_wait how,
                     int64_t *most, int n);
-
-/* True when all others are as far as this rank. Only where ranks have seats. */
-bool brio_meet_caught_up(const struct brio_team *team, enum brio_wait how);
-
-static inline bool brio_meet_has_seats(const struct brio_team *team)
-{
-    return team->meet && team->nranks <= BRIO_MEET_SEATS;
-}
 
 #endif

@@ -17,7 +17,7 @@ static void finish(struct brio_reduce *r)
         brio_real_wait(&r->req);
 }
 
-void brio_reduce_bring(struct brio_reduce *r, const struct brio_team *team)
+void brio_reduce_start(struct brio_reduce *r, const struct brio_team *team)
 {
     r->team = team;
     r->req = MPI_REQUEST_NULL;
@@ -27,18 +27,6 @@ void brio_reduce_bring(struct brio_reduce *r, const struct brio_team *team)
     else /* MPI_Allreduce would not match that of a rank that must not wait inside of MPI */
         r->failed =
             PMPI_Iallreduce(r->in, r->out, r->n, MPI_INT64_T, MPI_MAX, team->comm, &r->req);
-}
-
-void brio_reduce_call(struct brio_reduce *r)
-{
-    if (r->team->meet)
-        brio_meet_call(r->team, r->epoch);
-}
-
-void brio_reduce_start(struct brio_reduce *r, const struct brio_team *team)
-{
-    brio_reduce_bring(r, team);
-    brio_reduce_call(r);
 }
 
 bool brio_reduce_done(struct brio_reduce *r, enum brio_wait how)

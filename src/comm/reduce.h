@@ -20,10 +20,6 @@ struct brio_reduce {
 /* Collective. r->n and r->in have been set. Nobody waits in it. */
 void brio_reduce_start(struct brio_reduce *r, const struct brio_team *team);
 
-/* The same in two parts, for who has something else to do at once: others who sleep may not
- * hear of it before the second. */
-void brio_reduce_bring(struct brio_reduce *r, const struct brio_team *team);
-void brio_reduce_call(struct brio_reduce *r);
 bool brio_reduce_done(struct brio_reduce *r, enum brio_wait how);
 
 /* The same, of which only the first n words are wanted; the others are had by brio_reduce_done

@@ -14,7 +14,6 @@
 #include "fcache/fcache.h"
 #include "fcoll/fcoll.h"
 #include "fs/fs.h"
-#include "fs/ground.h"
 #include "lane/guard.h"
 #include "lane/lane.h"
 #include "lane/settle.h"
@@ -56,7 +55,6 @@ struct brio_file {
     bool fcoll_atomic;                    /* the mode that fcoll was opened in */
     struct brio_places places;            /* fcache, for those who ask */
     struct brio_store store;
-    struct brio_ground ground; /* of the store, if it has a descriptor */
     struct brio_lane bottom;   /* fbtl */
     struct brio_lane plain;    /* with cache */
     struct brio_lane lane;     /* what accesses go through: plain, or guarded if atomic */

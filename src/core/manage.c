@@ -19,8 +19,7 @@ static BRIO_ERR flush(struct brio_file *f)
     brio_op_together(f);
     enum brio_err err = brio_shared_settle(f);
     enum brio_err flushed = f->plain.ops->flush(f->plain.self);
-    enum brio_err owed = brio_ground_owes(&f->ground);
-    return err ? err : flushed ? flushed : owed;
+    return err ? err : flushed;
 }
 
 /* Collective. The same, and what comes next, on whatever rank, comes behind all of it. */
@@ -46,7 +45,6 @@ static BRIO_ERR resize(struct brio_file *f, brio_off size,
     err = brio_verdict_settle(&v, &f->team);
     if (err)
         return err;
-    brio_ground_forget(&f->ground);
     if (f->team.rank == 0)
         err = act(f->fs, size);
     err = brio_follow(&f->team, err);

@@ -252,15 +252,6 @@ static bool same_choice(const struct brio_chosen *a, const struct brio_chosen *b
            (a->module->conf_size == 0 || !memcmp(a->conf, b->conf, a->module->conf_size));
 }
 
-/* NULL if a write to what is there may fail all the same, or is not the system's at once. */
-static struct brio_ground *ground_of(struct brio_file *f)
-{
-    bool plain = !f->dry && f->store.local && f->store.fd >= 0 && f->store.mappable &&
-                 f->coll.self == f->bottom.self;
-    f->ground.fd = f->store.fd;
-    return plain ? &f->ground : NULL;
-}
-
 static BRIO_ERR open_fcoll(struct brio_file *f, void **self)
 {
     const struct brio_coll_env env = {.team = &f->team,
@@ -274,7 +265,6 @@ static BRIO_ERR open_fcoll(struct brio_file *f, void **self)
                                       .k_read = f->facts.k_read,
                                       .local = f->facts.local,
                                       .atomic = f->facts.atomic,
-                                      .ground = ground_of(f),
                                       .dry = f->dry,
                                       .stats = f->stats};
     return brio_file_fcoll(f)->open(brio_file_fcoll(f), &env, f->chosen[BRIO_FCOLL].conf, self);

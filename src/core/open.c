@@ -358,9 +358,6 @@ BRIO_ERR brio_file_close(struct brio_file *f)
         synced = brio_settle_sync(&f->settle);
     if (!err)
         err = synced;
-    enum brio_err owed = brio_ground_owes(&f->ground);
-    if (!err)
-        err = owed;
     brio_explain_closing(f);
     if (f->report)
         brio_report_end(f);

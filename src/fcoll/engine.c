@@ -7,7 +7,6 @@
 #include "comm/verdict.h"
 #include "fcoll/ending.h"
 #include "fcoll/worth.h"
-#include "fs/ground.h"
 #include "mod/hint.h"
 #include "type/cut.h"
 
@@ -77,8 +76,7 @@ static void go_ahead(struct engine *e, enum brio_wait how)
     brio_rounds_ahead(&e->rounds);
 }
 
-/* Tells the others what is left here. */
-static void tell(struct engine *e, enum brio_wait how)
+static void agree(struct engine *e, enum brio_wait how)
 {
     e->stage = AGREEING;
     if (e->mine)
@@ -87,13 +85,7 @@ static void tell(struct engine *e, enum brio_wait how)
     go_ahead(e, how);
     brio_accord_ahead(e->reduce.in, e->rounds.ahead);
     brio_phase(e->env.stats, BRIO_PHASE_WAIT);
-    brio_reduce_bring(&e->reduce, e->env.team);
-}
-
-static void agree(struct engine *e, enum brio_wait how)
-{
-    tell(e, how);
-    brio_reduce_call(&e->reduce);
+    brio_reduce_start(&e->reduce, e->env.team);
 }
 
 /* Nothing to do after the agreement before an owner has done something, unless it comes to
@@ -131,29 +123,6 @@ static bool wants_owner(const struct engine *e, const struct brio_io *io)
                             : use == BRIO_ON_ALWAYS;
 }
 
-/* A write of what the file holds already cannot fail for want of room: the others are told that
- * it went well while it is under way. */
-static bool may_promise(const struct engine *e)
-{
-    const struct brio_io *io = &e->io;
-    brio_off lo, hi;
-    if (io->dir == BRIO_READ || !brio_worth_hurry(&e->env))
-        return false;
-    brio_map_bounds(io->file, io->pos, io->bytes, &lo, &hi);
-    return brio_ground_holds(e->env.ground, io->base + lo, hi - lo);
-}
-
-/* Takes part in the agreement with nothing left to move. */
-static void promise(struct engine *e, enum brio_wait how)
-{
-    brio_off bytes = e->io.bytes;
-    e->io.bytes = 0;
-    tell(e, how);
-    e->io.bytes = bytes;
-    e->promised = e->hurried = true;
-    brio_count(e->env.stats, BRIO_N_PROMISED, 1);
-}
-
 /* Bytes that need no owner are moved before anything is agreed on: if no rank has others, the
  * one agreement is the verdict. */
 static void begin(struct engine *e, enum brio_wait how)
@@ -163,15 +132,12 @@ static void begin(struct engine *e, enum brio_wait how)
         agree(e, how);
         return;
     }
-    if (may_promise(e))
-        promise(e, how);
     e->stage = MOVING;
     e->ticket.done = false;
     brio_phase(e->env.stats, BRIO_PHASE_FILE);
     e->env.lane->ops->submit(e->env.lane->self, io, how, &e->ticket);
 }
 
-/* A rank that hurried on does not read what others still write. */
 void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
                        enum brio_wait how)
 {
@@ -184,13 +150,9 @@ void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
     e->io = *io;
     e->mine = mine;
     brio_ticket_init(&e->ticket, true);
-    e->promised = false;
     if (mine)
         brio_err_save(e->text);
-    if (e->hurried && io->dir == BRIO_READ)
-        e->stage = CATCHING;
-    else
-        begin(e, how);
+    begin(e, how);
 }
 
 /* True when the bytes that need no owner have been moved. */
@@ -205,16 +167,6 @@ static bool moved_own(struct engine *e, enum brio_wait how)
         memcpy(e->text, e->ticket.text, sizeof e->text);
     e->io.bytes = 0;
     return true;
-}
-
-/* They have been promised this rank's bytes. If it could not keep it, they hear of it later. */
-static void await_others(struct engine *e)
-{
-    if (e->mine)
-        brio_ground_gave_way(e->env.ground, e->mine);
-    e->stage = AGREEING;
-    brio_phase(e->env.stats, BRIO_PHASE_WAIT);
-    brio_reduce_call(&e->reduce);
 }
 
 static void go_direct(struct engine *e, enum brio_wait how)
@@ -484,19 +436,10 @@ static bool advance(struct engine *e, enum brio_wait how, bool *done, struct bri
 {
     enum brio_err err = BRIO_OK;
     switch (e->stage) {
-    case CATCHING:
-        if (!brio_meet_caught_up(e->env.team, how))
-            return false;
-        e->hurried = false;
-        begin(e, how);
-        return true;
     case MOVING:
         if (!moved_own(e, how))
             return false;
-        if (e->promised)
-            await_others(e);
-        else
-            agree(e, how);
+        agree(e, how);
         return true;
     case AGREEING:
         if (!has_agreed(e, how))

@@ -11,7 +11,6 @@
 #include "fcoll/shelf.h"
 
 enum stage {
-    CATCHING,   /* up: others are still in the access before */
     MOVING,     /* this rank's bytes, which need no owner */
     AGREEING,   /* on what is accessed, and whether a plan is there */
     INSPECTING, /* a plan is made */
@@ -39,8 +38,6 @@ struct engine {
     struct brio_ticket ticket; /* of MOVING */
     enum brio_err mine;
     char text[BRIO_ERR_TEXT]; /* of mine */
-    bool promised; /* its bytes are certain, and so agreed on before they are moved */
-    bool hurried;  /* the last write was over before all ranks had ended it */
     struct brio_kept *found;
     bool sure;              /* it is the only one that serves this rank, not just the newest */
     struct brio_plan *made; /* not kept yet */

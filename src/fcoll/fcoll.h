@@ -13,7 +13,6 @@
 struct brio_plan;
 
 struct brio_nodes;
-struct brio_ground;
 
 struct brio_coll_env {
     const struct brio_team *team;   /* one collective at a time runs on it */
@@ -26,8 +25,6 @@ struct brio_coll_env {
     brio_off k_write, k_read;       /* bytes of an access that is fast, 0 if not known */
     bool local;                     /* one page cache for all ranks */
     bool atomic;                    /* an access must be one access of one rank */
-    struct brio_ground *ground;     /* what the file holds; NULL: writes may fail anywhere, or
-                                     * the lane is more than the file system's */
     bool dry;                       /* plans are made, and no data is moved */
     struct brio_stats *stats;       /* NULL: not counted */
 };

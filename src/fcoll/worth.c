@@ -97,11 +97,6 @@ bool brio_worth_owner(const struct brio_coll_env *env, const struct brio_io *io)
     return brio_worth_piece(io) < large(env, io->dir);
 }
 
-bool brio_worth_hurry(const struct brio_coll_env *env)
-{
-    return env->ground && !env->atomic && brio_meet_has_seats(env->team);
-}
-
 bool brio_worth_sparse(const struct brio_coll_env *env, const struct brio_whole *all)
 {
     return env->local && all->piece >= PAGE && all->volume < all->span / SPARSE;

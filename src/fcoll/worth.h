@@ -24,9 +24,6 @@ bool brio_worth_planning(const struct brio_coll_env *env, const struct brio_io *
  * they are one piece that the page cache of a local file system takes as well. */
 bool brio_worth_owner(const struct brio_coll_env *env, const struct brio_io *io);
 
-/* Whether a rank that writes its own bytes need not wait for the others to end theirs. */
-bool brio_worth_hurry(const struct brio_coll_env *env);
-
 /* An access of all ranks together, as each of them knows it. */
 struct brio_whole {
     enum brio_dir dir;

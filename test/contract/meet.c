@@ -101,35 +101,6 @@ static void what_was_written_is_there(void)
     crewed_close(&t);
 }
 
-/* Who has left a meeting may still wait until all others have left it, too. */
-static void who_has_left_can_wait(void)
-{
-    struct brio_reduce r = {.n = 1};
-    if (test_nranks > BRIO_MEET_SEATS || !crewed_open(&t, 1))
-        return;
-    struct brio_region *region = &t.crew.region;
-    enum brio_err err;
-    brio_region_need(region, (size_t)test_nranks * 64);
-    while (!brio_region_step(region, BRIO_BLOCK, &err))
-        ;
-    CHECK(!err, "%s", brio_err_text());
-    for (int m = 0; m < MEETINGS / 10 && !err; m++) {
-        brio_reduce_bring(&r, &t.team);
-        if ((m + test_rank) % 5 == 0)
-            usleep(300);
-        *(_Atomic int *)(void *)(region->mem + 64 * test_rank) = m + 1;
-        brio_reduce_call(&r);
-        brio_reduce_done(&r, BRIO_BLOCK);
-        while (!brio_meet_caught_up(&t.team, m % 2 ? BRIO_BLOCK : BRIO_POLL))
-            sched_yield();
-        for (int rank = 0; rank < test_nranks; rank++) {
-            int seen = *(_Atomic int *)(void *)(region->mem + 64 * rank);
-            CHECK(seen >= m + 1, "rank %d is at %d, not %d", rank, seen, m + 1);
-        }
-    }
-    crewed_close(&t);
-}
-
 /* Numbers of meetings begin again. */
 static void meetings_without_end(void)
 {
@@ -142,7 +113,6 @@ static void meetings_without_end(void)
         MPI_Barrier(MPI_COMM_WORLD);
         meet->seat[met[i] & 1][test_rank].epoch = met[i];
         meet->seat[~met[i] & 1][test_rank].epoch = met[i] - 1;
-        meet->way[test_rank].left = met[i];
         MPI_Barrier(MPI_COMM_WORLD);
         for (int m = 0; m < 200; m++) {
             r.in[0] = m;
@@ -150,13 +120,11 @@ static void meetings_without_end(void)
             brio_reduce_done(&r, BRIO_BLOCK);
             CHECK(r.out[0] == m, "%lld was brought to meeting %d", (long long)r.out[0], m);
         }
-        CHECK(brio_meet_caught_up(&t.team, BRIO_BLOCK), "the others are not there");
     }
     crewed_close(&t);
 }
 
-static const struct test_case cases[] = {TEST(who_has_left_can_wait),
-                                         TEST(meetings_without_end),
+static const struct test_case cases[] = {TEST(meetings_without_end),
                                          TEST(all_wait),
                                          TEST(all_look),
                                          TEST(some_wait),
