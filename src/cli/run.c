@@ -316,7 +316,7 @@ static void pass_on(int sig)
         kill((pid_t)child, sig);
 }
 
-/* Its exit code, or 128 and the signal that ended it. */
+/* The exit code of what the line starts, or 128 and the signal that ended it. */
 static int execute(const struct brio_words *line, const char *preload, bool *signalled)
 {
     pid_t pid = fork();

@@ -28,41 +28,26 @@ void brio_meet_init(struct brio_meet *meet)
 
 /* ---- Seats ------------------------------------------------------------------------------ */
 
-static bool is_after(uint32_t a, uint32_t b)
-{
-    return (int32_t)(a - b) > 0;
-}
-
-/* The last meeting that this rank sat in. */
-static uint32_t last_sat(const struct brio_team *team)
-{
-    uint32_t even = LOAD(&team->meet->seat[0][team->rank].epoch);
-    uint32_t odd = LOAD(&team->meet->seat[1][team->rank].epoch);
-    return is_after(even, odd) ? even : odd;
-}
-
 /* A rank takes part in the next meeting only when it has left this one: what it overwrites
  * then, of the one before, nobody looks at any more. */
 static uint32_t sit_down(const struct brio_team *team, const int64_t *words, int n)
 {
     struct brio_meet *meet = team->meet;
-    uint32_t epoch = last_sat(team) + 1;
+    uint32_t even = LOAD(&meet->seat[0][team->rank].epoch);
+    uint32_t odd = LOAD(&meet->seat[1][team->rank].epoch);
+    uint32_t epoch = ((int32_t)(even - odd) > 0 ? even : odd) + 1;
     struct brio_seat *seat = &meet->seat[epoch & 1][team->rank];
     for (int i = 0; i < n; i++)
         STORE(&seat->word[i], words[i]);
-    atomic_store_explicit(&seat->epoch, epoch, memory_order_release);
+    atomic_store(&seat->epoch, epoch);
     return epoch;
-}
-
-static bool sits(const struct brio_team *team, uint32_t epoch, int r)
-{
-    return atomic_load(&team->meet->seat[epoch & 1][r].epoch) == epoch;
 }
 
 /* The first rank from *r on that has not come; false if all have. */
 static bool lacks(const struct brio_team *team, uint32_t epoch, int *r)
 {
-    while (*r < team->nranks && sits(team, epoch, *r))
+    struct brio_seat *seat = team->meet->seat[epoch & 1];
+    while (*r < team->nranks && atomic_load(&seat[*r].epoch) == epoch)
         ++*r;
     return *r < team->nranks;
 }
@@ -72,26 +57,22 @@ static bool lacks(const struct brio_team *team, uint32_t epoch, int *r)
 static void call(const struct brio_team *team, uint32_t epoch)
 {
     int r = 0;
-    atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load(&team->meet->patient) > 0 && !lacks(team, epoch, &r))
         brio_bell_ring(&team->meet->over);
-}
-
-static bool sees(const struct brio_team *team, uint32_t epoch, int r)
-{
-    _Atomic uint32_t *at = &team->meet->seat[epoch & 1][r].epoch;
-    uint32_t seen = atomic_load(at);
-    if (seen != epoch)
-        brio_look_closely(team, at, seen);
-    return sits(team, epoch, r);
 }
 
 static void wait_for_all(const struct brio_team *team, uint32_t epoch, int *r)
 {
     struct brio_meet *meet = team->meet;
     int round = 0;
-    while (*r < team->nranks && sees(team, epoch, *r))
-        ++*r;
+    while (lacks(team, epoch, r)) {
+        uint32_t seen = LOAD(&meet->seat[epoch & 1][*r].epoch);
+        if (seen == epoch)
+            continue;
+        brio_look_closely(team, &meet->seat[epoch & 1][*r].epoch, seen);
+        if (LOAD(&meet->seat[epoch & 1][*r].epoch) == seen)
+            break;
+    }
     if (!lacks(team, epoch, r))
         return;
     atomic_fetch_add(&meet->patient, 1);
@@ -107,17 +88,16 @@ static void wait_for_all(const struct brio_team *team, uint32_t epoch, int *r)
 static bool seats_over(const struct brio_team *team, uint32_t epoch, enum brio_wait how,
                        int64_t *most, int n)
 {
+    struct brio_seat *seat = team->meet->seat[epoch & 1];
     int r = 0;
     if (how == BRIO_BLOCK)
         wait_for_all(team, epoch, &r);
     else if (lacks(team, epoch, &r))
         return false;
-    for (int i = 0; i < n; i++)
-        most[i] = INT64_MIN;
-    for (int k = 0; k < team->nranks; k++) {
-        struct brio_seat *seat = &team->meet->seat[epoch & 1][k];
-        for (int i = 0; i < n; i++)
-            most[i] = brio_max(most[i], LOAD(&seat->word[i]));
+    for (int i = 0; i < n; i++) {
+        most[i] = LOAD(&seat[0].word[i]);
+        for (int k = 1; k < team->nranks; k++)
+            most[i] = brio_max(most[i], LOAD(&seat[k].word[i]));
     }
     return true;
 }

@@ -11,7 +11,6 @@
 
 #include "base/trial.h"
 
-/* All zero at first, in memory that the ranks share. */
 enum brio_distance_of {
     BRIO_DISTANCE_READ,
     BRIO_DISTANCE_WRITE,
@@ -19,6 +18,7 @@ enum brio_distance_of {
     BRIO_DISTANCES
 };
 
+/* All zero at first, in memory that the ranks share. */
 struct brio_distance {
     struct brio_trial trial[BRIO_DISTANCES];
 };

@@ -125,25 +125,12 @@ static bool wants_owner(const struct engine *e, const struct brio_io *io)
 
 /* Bytes that need no owner are moved before anything is agreed on: if no rank has others, the
  * one agreement is the verdict. */
-static void begin(struct engine *e, enum brio_wait how)
-{
-    const struct brio_io *io = &e->io;
-    if (e->mine || io->bytes == 0 || (brio_worth_planning(&e->env, io) && wants_owner(e, io))) {
-        agree(e, how);
-        return;
-    }
-    e->stage = MOVING;
-    e->ticket.done = false;
-    brio_phase(e->env.stats, BRIO_PHASE_FILE);
-    e->env.lane->ops->submit(e->env.lane->self, io, how, &e->ticket);
-}
-
 void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
                        enum brio_wait how)
 {
     struct engine *e = self;
     const struct brio_crew *crew = e->env.crew;
-    if (crew->region.mem && !e->berth.stays &&
+    if (crew->region.mem &&
         brio_berth_look(&e->berth, brio_area_berths(crew, e->env.team->nranks), &crew->team,
                         e->owned))
         brio_count(e->env.stats, BRIO_N_MOVES, 1);
@@ -152,7 +139,14 @@ void brio_engine_start(void *self, const struct brio_io *io, enum brio_err mine,
     brio_ticket_init(&e->ticket, true);
     if (mine)
         brio_err_save(e->text);
-    begin(e, how);
+    if (mine || io->bytes == 0 || (brio_worth_planning(&e->env, io) && wants_owner(e, io))) {
+        agree(e, how);
+        return;
+    }
+    e->stage = MOVING;
+    e->ticket.done = false;
+    brio_phase(e->env.stats, BRIO_PHASE_FILE);
+    e->env.lane->ops->submit(e->env.lane->self, &e->io, how, &e->ticket);
 }
 
 /* True when the bytes that need no owner have been moved. */
@@ -375,6 +369,10 @@ static void conclude(struct engine *e, struct brio_result *out)
     e->direct_why = why_none(e);
     brio_count(e->env.stats, BRIO_N_DIRECT, 1);
     *out = (struct brio_result){.err = brio_verdict_read(e->accord.worst)};
+    if (e->mine) {
+        brio_err_restore(e->text);
+        out->err = e->mine;
+    }
 }
 
 /* What the agreement means: the same on all ranks. */
@@ -408,13 +406,7 @@ static void decide(struct engine *e, enum brio_wait how)
     }
 }
 
-static void end(struct engine *e)
-{
-    e->stage = ENDING;
-    brio_phase(e->env.stats, BRIO_PHASE_WAIT);
-    brio_ending_agree(&e->reduce, &e->rounds);
-}
-
+/* The head of the agreement is there; where it is not the verdict, the rest is wanted, too. */
 static void agreed(struct engine *e, enum brio_wait how, bool *done, struct brio_result *out)
 {
     struct brio_accord *a = &e->accord;
@@ -429,6 +421,13 @@ static void agreed(struct engine *e, enum brio_wait how, bool *done, struct brio
         conclude(e, out);
     else
         decide(e, how);
+}
+
+static void end(struct engine *e)
+{
+    e->stage = ENDING;
+    brio_phase(e->env.stats, BRIO_PHASE_WAIT);
+    brio_ending_agree(&e->reduce, &e->rounds);
 }
 
 /* One stage as far as it goes; false if it must wait. */
@@ -502,11 +501,6 @@ void brio_engine_step(void *self, enum brio_wait how, bool *done, struct brio_re
     *done = false;
     while (!*done && advance(e, how, done, out))
         ;
-    if (!*done)
-        return;
-    out->bytes += e->ticket.result.bytes;
-    if (e->mine) {
-        brio_err_restore(e->text);
-        out->err = e->mine;
-    }
+    if (*done)
+        out->bytes += e->ticket.result.bytes;
 }

@@ -1,7 +1,6 @@
 /* Short collective accesses that need no owner: each rank sees at once what the others have
  * written, ranks that want owners beside them are served, and of a write that fails every rank
  * is told, also one that only wrote what was there. */
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 
